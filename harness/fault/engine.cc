@@ -1,0 +1,269 @@
+#include "fault/engine.h"
+
+#include <signal.h>
+
+#include <algorithm>
+
+namespace jitrace {
+namespace {
+
+bool is_tool(Victim who) {
+  return who == Victim::build_tool || who == Victim::compiler || who == Victim::shell || who == Victim::stage;
+}
+
+// Victims that are found through the builder that stands at the point.
+bool goes_by_builder(Victim who) {
+  return who == Victim::builder || who == Victim::group || who == Victim::tree || who == Victim::other || is_tool(who);
+}
+
+bool ends_builder(const FaultPlan& fault) {
+  return fault.kind == FaultKind::exit_137 || (fault.kind == FaultKind::kill && fault.who == Victim::builder);
+}
+
+}  // namespace
+
+FaultEngine::FaultEngine(const Plan& plan, World& world, Control& control)
+    : plan_(plan), world_(world), control_(control) {
+  for (const FaultPlan& fault : plan.faults) armed_.push_back({fault, static_cast<int>(armed_.size()), 0, false, driver_slot});
+}
+
+void FaultEngine::arm() {
+  for (const Armed& armed : armed_) {
+    if (!armed.fault.at_random) control_.arm(armed.fault.point);
+    if (armed.fault.until != Point::none) control_.arm(armed.fault.until);
+  }
+}
+
+bool FaultEngine::matches(const Armed& armed, const Event& arrival) const {
+  const FaultPlan& fault = armed.fault;
+  if (armed.fired || fault.at_random || fault.point != arrival.point) return false;
+  if (fault.who == Victim::daemon) {
+    // The daemon's own builds carry attempts of no worker.
+    return !world_.actor(arrival).has_value();
+  }
+  const auto actor = world_.actor(arrival);
+  if (!actor) return false;
+  if (goes_by_builder(fault.who)) {
+    // Before anybody holds the lock there is no builder yet: the first to come there is taken for it.
+    const int ticket = world_.builder_ticket(*actor);
+    if (ticket == 0) return fault.index == 1;
+    return ticket == fault.index;
+  }
+  if (fault.who == Victim::waiter) return world_.waiter_ticket(*actor) == fault.index;
+  return fault.who == Victim::worker && static_cast<int>(*actor) + 1 == fault.index;
+}
+
+void FaultEngine::on_event(const Event& event) {
+  if (event.kind == EventKind::reached && event.a != 0) arrived(event);
+  if (event.kind == EventKind::reached || event.kind == EventKind::loaded) continue_stopped(event);
+  if (event.kind == EventKind::loaded && event.a == 0 && orphan_held_ && !killed_.contains(event.slot)) release_orphan();
+}
+
+void FaultEngine::arrived(const Event& arrival) {
+  for (Armed& armed : armed_) {
+    if (!matches(armed, arrival) || ++armed.seen < armed.fault.occurrence) continue;
+    fire(armed, arrival);
+    return;
+  }
+  if (holds_successors(arrival)) {
+    successors_.push_back(arrival.slot);
+    return;
+  }
+  control_.release(arrival.slot, Order::go);
+}
+
+// While orphans have to go first, whoever would build or load next waits.
+bool FaultEngine::holds_successors(const Event& arrival) const {
+  if (!orphans_pending_) return false;
+  const auto actor = world_.actor(arrival);
+  return actor && !killed_.contains(*actor) && world_.workers().contains(arrival.slot) &&
+         (arrival.point == Point::lock_held || arrival.point == Point::spawn || arrival.point == Point::load);
+}
+
+void FaultEngine::fire(Armed& armed, const Event& arrival) {
+  const Slot actor = world_.actor(arrival).value_or(driver_slot);
+  armed.fired = true;
+  armed.victim = actor;
+  const bool orphan_left = ends_builder(armed.fault) && !world_.workers().contains(arrival.slot);
+  const OrphanOrder order = armed.fault.order == OrphanOrder::none ? OrphanOrder::first : armed.fault.order;
+  if (orphan_left) {
+    // Gates close before the victim dies: its lock is free the moment it does.
+    orphans_pending_ = order == OrphanOrder::first;
+    if (orphans_pending_) {
+      for (const Point point : {Point::lock_held, Point::spawn, Point::load}) control_.arm(point);
+    }
+  }
+  Event fired;
+  fired.kind = EventKind::fault_fired;
+  fired.stamp = now();
+  fired.slot = actor;
+  fired.point = arrival.point;
+  fired.key = arrival.key;
+  fired.attempt = arrival.attempt;
+  fired.a = armed.index;
+  const auto what = act(armed, arrival, actor);
+  if (!what) {
+    armed.fired = false;
+    orphans_pending_ = false;
+    fired.kind = EventKind::fault_missed;
+    fired.text = what.error().message();
+    control_.note(fired);
+    control_.release(arrival.slot, Order::go);
+    armed.seen = armed.fault.occurrence;  // once is enough: the next arrival would be another step
+    return;
+  }
+  fired.text = *what;
+  control_.note(fired);
+  if (orphan_left && order == OrphanOrder::held) {
+    orphan_held_ = true;
+    orphan_slot_ = arrival.slot;
+    reload_ = true;
+    return;
+  }
+  // A dead process needs no order; one that lives on (a stopped one too, once continued) must find its gate open.
+  control_.release(arrival.slot, Order::go);
+}
+
+Result<std::string> FaultEngine::act(const Armed& armed, const Event& arrival, Slot actor) {
+  const FaultPlan& fault = armed.fault;
+  switch (fault.kind) {
+    case FaultKind::kill:
+    case FaultKind::stop:
+      return kill(armed, arrival, actor);
+    case FaultKind::exit_137:
+      killed_.insert(actor);
+      if (arrival.slot == actor) control_.release(actor, Order::exit_137);
+      else TRY(control_.exit_137(actor));
+      return describe(fault);
+    case FaultKind::wipe:
+    case FaultKind::clear:
+    case FaultKind::force_rebuild:
+      TRY(control_.damage_cache(fault.path.empty() && fault.kind != FaultKind::wipe ? "{entry}" : fault.path, "remove", actor));
+      return describe(fault);
+    case FaultKind::damage:
+      TRY(control_.damage_cache(fault.path.empty() ? "{artifact}" : fault.path, std::string(name_of(fault.damage)), actor));
+      return describe(fault);
+    case FaultKind::unlink_lock:
+      TRY(control_.damage_cache(fault.path.empty() ? "{lock}" : fault.path, "remove", actor));
+      return describe(fault);
+  }
+  return plain_error("fire a fault", "its kind is not known");
+}
+
+Result<std::string> FaultEngine::kill(const Armed& armed, const Event& arrival, Slot actor) {
+  const FaultPlan& fault = armed.fault;
+  const int number = fault.kind == FaultKind::stop ? SIGSTOP : fault.signal;
+  WorkerState* worker = world_.worker(actor);
+  if (is_tool(fault.who) || fault.who == Victim::daemon) {
+    const pid_t pid = tool_of(fault.who, arrival);
+    if (pid <= 0) return plain_error("fire a fault", "no " + std::string(name_of(fault.who)) + " runs for this build");
+    TRY(control_.signal_tool(pid, number));
+    for (ToolState& tool : world_.tools()) {
+      if (tool.pid == pid && number == SIGSTOP) tool.stopped = true;
+    }
+    return describe(fault) + ", pid " + std::to_string(pid);
+  }
+  if (worker == nullptr) return plain_error("fire a fault", "there is no such worker");
+  if (number == SIGSTOP) {
+    worker->stopped = true;
+    worker->continue_planned = fault.until != Point::none;
+  } else {
+    killed_.insert(actor);
+  }
+  switch (fault.who) {
+    case Victim::tree:
+      TRY(control_.signal_tree(worker->pid, number));
+      break;
+    case Victim::group:
+      TRY(control_.signal_group(actor, number));
+      break;
+    case Victim::none:
+    case Victim::builder:
+    case Victim::waiter:
+    case Victim::worker:
+    case Victim::build_tool:
+    case Victim::compiler:
+    case Victim::shell:
+    case Victim::stage:
+    case Victim::daemon:
+    case Victim::other:
+      TRY(control_.signal_worker(actor, number));
+  }
+  return describe(fault) + ", pid " + std::to_string(worker->pid);
+}
+
+// The tool of that role which works for the arriving attempt: the arriving process itself, an ancestor of it, or the
+// last of that role to be announced.
+pid_t FaultEngine::tool_of(Victim who, const Event& arrival) const {
+  if (who == Victim::stage) return world_.workers().contains(arrival.slot) ? -1 : static_cast<pid_t>(arrival.pid);
+  const ToolRole role = who == Victim::build_tool ? ToolRole::build_tool
+                        : who == Victim::compiler ? ToolRole::compiler
+                        : who == Victim::shell    ? ToolRole::shell
+                                                  : ToolRole::daemon;
+  pid_t last = -1;
+  for (const ToolState& tool : world_.tools()) {
+    if (tool.role == role && (tool.attempt == arrival.attempt || role == ToolRole::daemon)) last = tool.pid;
+  }
+  return last;
+}
+
+void FaultEngine::continue_stopped(const Event& event) {
+  for (Armed& armed : armed_) {
+    if (!armed.fired || armed.fault.kind != FaultKind::stop || armed.fault.until != event.point) continue;
+    const auto actor = world_.actor(event);
+    WorkerState* stopped = world_.worker(armed.victim);
+    if (!actor || *actor == armed.victim || stopped == nullptr || !stopped->stopped) continue;
+    stopped->stopped = false;
+    if (const auto sent = control_.signal_worker(armed.victim, SIGCONT); !sent) {
+      Event missed;
+      missed.kind = EventKind::fault_missed;
+      missed.a = armed.index;
+      missed.text = sent.error().message();
+      control_.note(missed);
+    }
+  }
+}
+
+void FaultEngine::on_orphans_gone() {
+  if (!orphans_pending_) return;
+  orphans_pending_ = false;
+  release_successors();
+}
+
+void FaultEngine::release_successors() {
+  for (const Slot slot : successors_) control_.release(slot, Order::go);
+  successors_.clear();
+}
+
+void FaultEngine::release_orphan() {
+  if (!orphan_held_) return;
+  orphan_held_ = false;
+  control_.release(orphan_slot_, Order::go);
+}
+
+bool FaultEngine::release_stuck() {
+  if (orphan_held_) {
+    // The successor waits for the orphan (it inherited the lock), or there is none: the orphan has to move first.
+    release_orphan();
+    return true;
+  }
+  if (!successors_.empty() && !orphans_pending_) {
+    release_successors();
+    return true;
+  }
+  return false;
+}
+
+void FaultEngine::finish() {
+  for (const Armed& armed : armed_) {
+    if (armed.fired || armed.seen >= armed.fault.occurrence) continue;
+    Event missed;
+    missed.kind = EventKind::fault_missed;
+    missed.a = armed.index;
+    missed.point = armed.fault.point;
+    missed.text = describe(armed.fault) + ": nobody came there";
+    control_.note(missed);
+  }
+}
+
+}  // namespace jitrace

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fault/world.h"
+#include "plan/control.h"
+#include "plan/plan.h"
+
+namespace jitrace {
+
+// Carries out the faults of one plan: arms their points, recognises the moment, fires, and keeps the order that was
+// planned between an orphan and its successor. Every arrival at a gate is answered by exactly one release, at once or
+// when what it is held for has happened. Owns nothing; the trial feeds it and carries out what it asks of Control.
+class FaultEngine {
+ public:
+  FaultEngine(const Plan& plan, World& world, Control& control);
+
+  // Before the first worker starts.
+  void arm();
+  // Every event of the trial, after World has seen it.
+  void on_event(const Event& event);
+  // Nobody can move but for those we hold: lets the ones go that were held for something that can no longer happen.
+  // False if nobody was held.
+  bool release_stuck();
+  // No tool of a killed builder is left.
+  void on_orphans_gone();
+
+  bool waits_for_orphans() const { return orphans_pending_; }
+  // An orphan-held fault fired: one more load is due when all else is over.
+  bool wants_reload() const { return reload_; }
+  // Records a fault_missed for each fault that did not fire.
+  void finish();
+  const std::set<Slot>& killed() const { return killed_; }
+
+ private:
+  struct Armed {
+    FaultPlan fault;
+    int index = 0;
+    int seen = 0;
+    bool fired = false;
+    Slot victim = driver_slot;
+  };
+
+  bool matches(const Armed& armed, const Event& arrival) const;
+  void arrived(const Event& arrival);
+  void fire(Armed& armed, const Event& arrival);
+  Result<std::string> act(const Armed& armed, const Event& arrival, Slot actor);
+  Result<std::string> kill(const Armed& armed, const Event& arrival, Slot actor);
+  pid_t tool_of(Victim who, const Event& arrival) const;
+  bool holds_successors(const Event& arrival) const;
+  void release_successors();
+  void release_orphan();
+  void continue_stopped(const Event& event);
+
+  const Plan& plan_;
+  World& world_;
+  Control& control_;
+  std::vector<Armed> armed_;
+  std::set<Slot> killed_;
+  bool orphans_pending_ = false;   // orphan-first: successors stand still until the tree has drained
+  bool orphan_held_ = false;       // orphan-held: the tool in orphan_slot_ stands still
+  Slot orphan_slot_ = driver_slot;
+  std::vector<Slot> successors_;   // slots that we hold
+  bool reload_ = false;
+};
+
+}  // namespace jitrace
