@@ -256,7 +256,7 @@ bool FaultEngine::release_stuck() {
 
 void FaultEngine::finish() {
   for (const Armed& armed : armed_) {
-    if (armed.fired || armed.seen >= armed.fault.occurrence) continue;
+    if (armed.fired || armed.fault.at_random || armed.seen >= armed.fault.occurrence) continue;
     Event missed;
     missed.kind = EventKind::fault_missed;
     missed.a = armed.index;

@@ -34,6 +34,8 @@ class FaultEngine {
   // Records a fault_missed for each fault that did not fire.
   void finish();
   const std::set<Slot>& killed() const { return killed_; }
+  // Killed by the plan in another way (at a random moment).
+  void mark_killed(Slot slot) { killed_.insert(slot); }
 
  private:
   struct Armed {
