@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ namespace jitrace {
 struct GuardEvent {
   enum class Kind {
     started,      // id, pid
-    not_started,  // id, error: errno and text
+    not_started,  // id, error; text: the whole sentence
     ended,        // id, pid, status: a process that was asked for
     adopted,      // pid, text: arguments. A descendant whose parent ended and that the guard inherited
     adopted_ended,  // pid, status
@@ -30,6 +31,7 @@ struct GuardEvent {
   std::int64_t stamp = 0;  // CLOCK_MONOTONIC, taken by the guard
   std::optional<WaitStatus> status;
   int count = 0;
+  int error = 0;           // not_started: errno
   std::string text;
 };
 
@@ -49,11 +51,10 @@ struct Descendant {
 // directories, and exits.
 class Guard {
  public:
-  // `scrap`: directories that must not outlive the driver unless it takes them back by keep().
   static Result<Guard> start(const std::string& guard_program);
-  Guard(Guard&&) noexcept;
+  Guard(Guard&&) noexcept = default;
   Guard& operator=(Guard&&) = delete;
-  ~Guard();                                           // sweeps, then ends the guard
+  ~Guard();                                           // closes the socket and waits until the guard has ended
 
   // Asks for a process; the answer comes as an event with this id. Ids are the caller's and stay unique in a lane.
   struct Start {
@@ -63,10 +64,16 @@ class Guard {
     std::string directory;
     std::string output;                               // file for stdout and stderr, appended; empty: /dev/null
   };
+  // The process leads its own group, reads /dev/null, and dies with the guard should somebody kill that.
   Result<void> start_process(const Start& start);
-  Result<void> signal(std::uint32_t id, int number);  // ESRCH comes as an event-less error: it has ended already
+  // To that process alone, at once, through the pidfd that came with `started`. ESRCH: it has ended already (or was
+  // never asked for); EAGAIN: it has been asked for, but receive() has not yet said that it started.
+  Result<void> signal(std::uint32_t id, int number);
+  // To the group that the process leads. The guard sends it, and drops it if the leader has been reaped.
+  Result<void> signal_group(std::uint32_t id, int number);
   // Freezes, kills and reaps every descendant until there is none; `swept` follows.
   Result<void> sweep();
+  // Directories that must not outlive the driver unless it takes them back.
   Result<void> add_scrap(const std::string& directory);
   Result<void> drop_scrap(const std::string& directory);
 
@@ -80,9 +87,11 @@ class Guard {
   Guard(Process process, Fd socket);
   Process process_;
   Fd socket_;
+  std::map<std::uint32_t, Fd> running_;               // no descriptor: asked for, not yet reported
 };
 
-// The guard program's main loop, on the socket that it inherited as descriptor 3. Returns its exit code.
-int guard_main();
+// The guard program's main loop, on the socket that it inherited as descriptor 3. `descriptor_limit`: what its
+// processes get as their soft RLIMIT_NOFILE (the guard and the driver raise their own). Returns its exit code.
+int guard_main(std::uint64_t descriptor_limit);
 
 }  // namespace jitrace

@@ -26,10 +26,13 @@ struct ProcStat {
   std::uint64_t cpu_ticks = 0;
   std::uint64_t start_ticks = 0;  // since boot: with the pid, names a process for ever
 };
+std::vector<pid_t> proc_all();                         // every process that /proc shows
 std::optional<ProcStat> proc_stat(pid_t pid);
-std::string proc_arguments(pid_t pid);
+std::string proc_arguments(pid_t pid);                 // spaces between, cut at 4 KiB; "[name]" of a zombie
 std::string proc_wait_channel(pid_t pid);
 std::vector<pid_t> proc_children(pid_t pid);           // direct ones
+// The same from task/*/children, which costs no look at every process; nothing where the kernel has no such file.
+std::optional<std::vector<pid_t>> proc_listed_children(pid_t pid);
 std::vector<pid_t> proc_descendants(pid_t pid);        // parents before children
 // "3 -> /path (flags)" for every descriptor.
 std::vector<std::string> proc_descriptors(pid_t pid);

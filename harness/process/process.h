@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,17 +14,21 @@
 namespace jitrace {
 
 // What to start. Descriptors are borrowed for the call; -1 leaves the parent's own. Everything else that is open in the
-// parent is close-on-exec, unless listed in `inherit` (same number in the child).
+// parent is closed, unless listed in `inherit` (same number in the child) or `place`. The child has an empty signal mask
+// and default dispositions, whatever the parent has.
 struct Command {
-  std::vector<std::string> argv;                 // argv[0] is looked up on PATH if it holds no '/'
+  std::vector<std::string> argv;                 // argv[0] is looked up on PATH (the child's own) if it holds no '/'
   std::vector<std::string> environment;          // complete, "NAME=value"; empty: the parent's own
   std::string directory;                         // empty: the parent's own
   int in = -1;
   int out = -1;
   int err = -1;
   std::vector<int> inherit;
+  struct Place { int from; int to; };            // descriptor `from` becomes `to` in the child
+  std::vector<Place> place;
   enum class Group { parents, own_group, own_session } group = Group::parents;
-  std::optional<int> parent_death_signal;        // PDEATHSIG for the direct child
+  std::optional<int> parent_death_signal;        // PDEATHSIG for the direct child; it follows the thread that starts it
+  std::optional<std::uint64_t> descriptor_limit; // soft RLIMIT_NOFILE; the parent's own if not set
 };
 
 // A child process we started. Owns its pidfd: the number in pid() may be printed, never signalled.

@@ -10,7 +10,7 @@ class WaitStatus {
   enum class Kind { exited, killed, stopped, continued };
 
   static WaitStatus from_raw(int status);                 // as waitpid gives it
-  static WaitStatus from_waitid(int si_code, int si_status);
+  static WaitStatus from_waitid(int code, int status);
   static WaitStatus exited(int code);
   static WaitStatus killed(int signal);
 
