@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "scenario/overrides.h"
+
+namespace jitrace {
+
+enum class Keep { on_findings, always };
+enum class DryRun { no, yes };
+enum class Colour { automatic, always, never };
+
+// The command line of `jitrace run`, checked for form only.
+struct RunOptions {
+  std::string scenario;
+  Overrides overrides;
+  std::vector<std::string> nvcc;
+  std::string out;                 // empty: jitrace-runs/<scenario>-<n>
+  Keep keep = Keep::on_findings;
+  DryRun dry_run = DryRun::no;
+  Colour colour = Colour::automatic;
+  int jobs = 1;
+  Nanoseconds time_budget = 0;     // 0: none
+};
+
+struct ReplayOptions {
+  std::string file;
+  std::string out;
+  std::vector<std::string> cache_dirs;
+  std::vector<std::string> nvcc;
+  int trials = 20;
+};
+
+struct ReportOptions {
+  std::string run_dir;
+  Colour colour = Colour::automatic;
+};
+
+}  // namespace jitrace
