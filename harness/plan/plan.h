@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,17 +9,11 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "event/point.h"
+#include "scenario/fault.h"
 
 namespace jitrace {
 
 enum class Mode { gated, free };
-
-// Whom a fault hits. `worker` counts by slot, `builder` and `waiter` by ticket; tools are those of the matching builder.
-enum class Victim { none, builder, waiter, worker, build_tool, compiler, shell, stage, group, tree, daemon, other };
-enum class FaultKind { kill, exit_137, stop, wipe, clear, force_rebuild, damage, unlink_lock };
-enum class Damage { none, cut, empty, replace, remove };
-// Who goes first when the builder is gone and its compiler is not (design 6).
-enum class OrphanOrder { none, first, held };
 
 struct FaultPlan {
   FaultKind kind = FaultKind::kill;
@@ -28,7 +23,7 @@ struct FaultPlan {
   int occurrence = 1;         // … for the n-th time
   int signal = 9;             // kill only
   Damage damage = Damage::none;
-  std::string path;           // wipe, damage: relative to the cache; empty: all of it
+  std::string path;           // wipe, damage: relative to the cache, or a pattern as in BeforePlan; empty: all of it
   OrphanOrder order = OrphanOrder::none;
   Point until = Point::none;  // stop only: continued once another worker is there; none: never
   bool at_random = false;     // free mode only: at a moment drawn from the seed within the build
@@ -40,11 +35,11 @@ struct WorkerPlan {
   std::string action = "get"; // get, clear, force_rebuild (before the get)
 };
 
-// What lies in the cache before round 1. Paths are patterns: {entry} {artifact} {lock} of key 0 stand for the preset's.
+// What lies in the cache before round 1. Paths are patterns: {entry} {artifact} {source} {lock} of key 0 stand for the preset's.
 struct BeforePlan {
   std::string action;         // put (a file of ours), entry (a sound entry of an earlier run), cut, empty, replace, remove
   std::string path;
-  std::string content;        // put only
+  std::string content;        // put, replace
 };
 
 // One trial, whole: no clock and no system call went into it. Same scenario and seed give the same bytes of text().
@@ -67,6 +62,7 @@ struct Plan {
   int rounds = 1;
   int gets = 1;               // how often each worker asks for each key
   int clients = 1;
+  std::vector<std::string> cache_dirs;  // one, or one per client; empty: a directory of the run
   std::string rename = "local";  // local, nfs-busy
   std::vector<BeforePlan> before;
   std::vector<FaultPlan> faults;
@@ -74,15 +70,13 @@ struct Plan {
   Nanoseconds fake_duration = 0;     // of a fake compile, whole
   Nanoseconds watchdog = seconds(120);  // of one round; then the trial is stalled
 
+  // text() and parse() are inverse: what is parsed has the same bytes again. parse() names the line's field it refuses.
   std::string text() const;
   static Result<Plan> parse(std::string_view text);
 };
 
 std::string_view name_of(Mode mode);
-std::string_view name_of(Victim victim);
-std::string_view name_of(FaultKind kind);
-std::string_view name_of(Damage damage);
-std::string_view name_of(OrphanOrder order);
+std::optional<Mode> parse_mode(std::string_view name);
 // "SIGKILL of builder 1 at compile, orphan-held"
 std::string describe(const FaultPlan& fault);
 

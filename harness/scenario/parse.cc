@@ -1,0 +1,122 @@
+#include "scenario/parse.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "scenario/sections.h"
+
+namespace jitrace {
+namespace {
+
+bool contains(const std::vector<std::string>& list, const std::string& word) {
+  return list.empty() || std::find(list.begin(), list.end(), word) != list.end();
+}
+
+// What only shows once all sections are read: names that point from one to another.
+void check_links(const Scenario& scenario, const std::vector<FaultSource>& faults, const std::vector<ExpectSource>& expects,
+                 Reading& reading) {
+  std::vector<std::string> subject_names, fault_names, toolchain_names = scenario.workload.toolchains;
+  for (const Subject& subject : scenario.subjects) subject_names.push_back(subject.name);
+  for (const FaultEntry& fault : scenario.faults) fault_names.push_back(fault.name);
+  toolchain_names.insert(toolchain_names.end(), scenario.workload.each_toolchain.begin(),
+                         scenario.workload.each_toolchain.end());
+  const auto known = [&](const std::vector<Word>& words, std::string_view what, const std::vector<std::string>& names) {
+    bool all = true;
+    for (const Word& word : words) all = one_of(word, what, names, reading) && all;
+    return all;
+  };
+  for (const FaultSource& fault : faults) known(fault.subjects, "subject", subject_names);
+  for (std::size_t i = 0; i < expects.size(); ++i) {
+    const ExpectSource& source = expects[i];
+    const bool subjects_known = known(source.subjects, "subject", subject_names);
+    const bool faults_known = known(source.faults, "fault", fault_names);
+    if (!subjects_known || !faults_known) continue;
+    const ExpectEntry& expect = scenario.expects[i];
+    bool matches = false;
+    for (const FaultEntry& fault : scenario.faults) {
+      if (!contains(expect.faults, fault.name)) continue;
+      for (const Subject& subject : scenario.subjects) {
+        matches = matches || (contains(expect.subjects, subject.name) && contains(fault.subjects, subject.name));
+      }
+    }
+    const bool runs = expect.toolchains.empty() ||
+                      std::any_of(toolchain_names.begin(), toolchain_names.end(),
+                                  [&](const std::string& name) { return contains(expect.toolchains, name); });
+    if (!matches || !runs) reading.complaints.add(source.place, "this expectation matches no cell");
+  }
+  for (const FaultEntry& fault : scenario.faults) {
+    if (fault.keys && *fault.keys > static_cast<int>(scenario.workload.kernels.size())) {
+      const auto at = static_cast<std::size_t>(&fault - scenario.faults.data());
+      reading.complaints.add(at < faults.size() ? faults[at].place : Position{},
+                             fmt::format("{} keys need as many kernels, and there are {}", *fault.keys,
+                                         scenario.workload.kernels.size()));
+    }
+  }
+}
+
+Position place_of(const Node::Member* member) { return member == nullptr ? Position{} : member->place; }
+
+std::string stem(std::string_view file) {
+  const std::size_t slash = file.rfind('/');
+  if (slash != std::string_view::npos) file.remove_prefix(slash + 1);
+  if (file.ends_with(".toml")) file.remove_suffix(5);
+  return file.empty() ? "scenario" : std::string(file);
+}
+
+// Lays the document over the scenario.
+void read_document(const Node& root, Reading& reading, Scenario& scenario, std::vector<FaultSource>& fault_sources,
+                   std::vector<ExpectSource>& expect_sources) {
+  TableReader table(&root, "", reading.complaints);
+  read_head(table.table("scenario"), reading, scenario);
+  read_workload(table.table("workload"), reading, scenario.workload);
+  read_cache(table.table("cache"), reading, scenario.cache);
+  read_subjects(table.tables("subject"), reading, scenario.subjects);
+  read_faults(table.tables("fault"), reading, scenario.faults, fault_sources);
+  read_expects(table.tables("expect"), reading, scenario.expects, expect_sources);
+  table.finish();
+}
+
+void apply_defaults(const Catalogue& catalogue, Scenario& scenario) {
+  // What the built-in file says wrong is for its own test to find; a catalogue of a test may lack its kernel.
+  Complaints unheard("defaults.toml");
+  Reading reading{catalogue, unheard};
+  std::vector<FaultSource> fault_sources;
+  std::vector<ExpectSource> expect_sources;
+  read_document(parse_document(default_scenario()).root, reading, scenario, fault_sources, expect_sources);
+}
+
+}  // namespace
+
+ParsedScenario parse_scenario(std::string_view text, std::string_view file, const Catalogue& catalogue) {
+  Complaints complaints(file);
+  Reading reading{catalogue, complaints};
+  Scenario scenario;
+  apply_defaults(catalogue, scenario);
+  scenario.file = std::string(file);
+  scenario.name = stem(file);
+  const Document document = parse_document(text);
+  if (!document.parsed) {
+    complaints.add(document.error_place, document.error);
+    return {std::nullopt, complaints.sorted()};
+  }
+  std::vector<FaultSource> fault_sources;
+  std::vector<ExpectSource> expect_sources;
+  read_document(document.root, reading, scenario, fault_sources, expect_sources);
+  if (scenario.subjects.empty()) {
+    complaints.add(place_of(document.root.find("subject")), "there is no [[subject]], so nothing to test");
+  }
+  if (scenario.faults.empty()) scenario.faults.push_back({});  // the control alone
+  check_links(scenario, fault_sources, expect_sources, reading);
+  if (!complaints.none()) return {std::nullopt, complaints.sorted()};
+  return {std::move(scenario), {}};
+}
+
+ParsedScenario load_scenario(const std::string& path, const Catalogue& catalogue) {
+  const auto text = read_file(path);
+  if (!text) return {std::nullopt, {text.error().message()}};
+  return parse_scenario(*text, path, catalogue);
+}
+
+}  // namespace jitrace
