@@ -2,9 +2,8 @@
 #include <utility>
 
 #include "base/file.h"
+#include "loader/fake_image.h"
 #include "loader/loaders.h"
-#include "toolchain/artifact.h"
-#include "toolchain/fake_artifact.h"
 
 namespace jitrace {
 namespace {
@@ -26,21 +25,25 @@ class FakeLoader final : public Loader {
       return answer(choose(LoadCode::cannot_open, LoadCode::file_not_found), {},
                     shared_object ? path + ": cannot open shared object file: No such file or directory" : "");
     }
-    std::string& bytes = *read;
-    if (bytes.size() < sizeof(FakeHeader)) {
-      return answer(choose(LoadCode::too_short, LoadCode::invalid_image), std::move(bytes),
-                    shared_object ? path + ": file too short" : "");
+    const FakeImage image = read_fake_image(*read);
+    const auto broken = [&](LoadCode so, const char* text) {
+      return answer(choose(so, LoadCode::invalid_image), std::move(*read), shared_object ? path + ": " + text : "");
+    };
+    switch (image.form) {
+      case FakeImage::Form::empty:
+      case FakeImage::Form::cut_header:
+        return broken(LoadCode::too_short, "file too short");
+      case FakeImage::Form::foreign:
+        return broken(LoadCode::invalid_elf, "invalid ELF header");
+      case FakeImage::Form::object:
+        return broken(LoadCode::invalid_elf, "only ET_DYN and ET_EXEC can be loaded");
+      case FakeImage::Form::torn:
+        return broken(LoadCode::bus_error, "died of signal 7 in dlopen");
+      case FakeImage::Form::whole:
+        break;
     }
-    if (!is_fake_artifact(bytes) || fake_header_of(bytes).linked == 0) {
-      return answer(choose(LoadCode::invalid_elf, LoadCode::invalid_image), std::move(bytes),
-                    shared_object ? path + ": invalid ELF header" : "");
-    }
-    const ArtifactView view = view_artifact(bytes);
-    if (!view.whole) return answer(choose(LoadCode::bus_error, LoadCode::invalid_image), std::move(bytes), "");
-    if (!device_.empty() && !view.arch.empty() && view.arch != device_) {
-      return answer(LoadCode::no_binary_for_gpu, std::move(bytes), "");
-    }
-    return answer(LoadCode::ok, std::move(bytes), "");
+    const bool right_arch = device_.empty() || image.arch.empty() || image.arch == device_;
+    return answer(right_arch ? LoadCode::ok : LoadCode::no_binary_for_gpu, std::move(*read), "");
   }
 
  private:
