@@ -215,20 +215,14 @@ std::optional<Mode> parse_mode(std::string_view name) {
 }
 
 std::string describe(const FaultPlan& fault) {
+  std::string whom(name_of(fault.who == Victim::other ? Victim::builder : fault.who));
+  const bool numbered = fault.who == Victim::builder || fault.who == Victim::waiter || fault.who == Victim::worker ||
+                        fault.who == Victim::other;
+  if (numbered) whom += fmt::format(" {}", fault.index);
+  else if (fault.index > 1) whom += fmt::format(" of builder {}", fault.index);
   std::string out = fault_word(fault.kind, fault.signal, fault.damage);
-  if (hits_a_process(fault.kind) || fault.who != Victim::other) {
-    out += hits_a_process(fault.kind) ? " of " : " by another process when ";
-    if (fault.who == Victim::builder || fault.who == Victim::waiter || fault.who == Victim::worker) {
-      out += fmt::format("{} {}", name_of(fault.who), fault.index);
-    } else {
-      out += fmt::format("{}", name_of(fault.who));
-      if (fault.index > 1) out += fmt::format(" of builder {}", fault.index);
-    }
-    if (!hits_a_process(fault.kind)) out += " is";
-  } else {
-    out += " by another process when builder " + std::to_string(fault.index) + " is";
-  }
-  if (!fault.path.empty()) out += fmt::format(" ({})", fault.path);
+  if (!fault.path.empty()) out += " of " + fault.path;
+  out += hits_a_process(fault.kind) ? " of " + whom : " by another process when " + whom + " is";
   if (fault.at_random) out += " at a random moment";
   else if (fault.point != Point::none) out += fmt::format(" at {}", name_of(fault.point));
   if (fault.occurrence > 1) out += fmt::format(" for the {}. time", fault.occurrence);

@@ -25,7 +25,8 @@ struct FaultPlan {
   Damage damage = Damage::none;
   std::string path;           // wipe, damage: relative to the cache, or a pattern as in BeforePlan; empty: all of it
   OrphanOrder order = OrphanOrder::none;
-  Point until = Point::none;  // stop only: continued once another worker is there; none: never
+  // Stop only: continued once another worker is there, or when all others have ended and nobody will be; none: never.
+  Point until = Point::none;
   bool at_random = false;     // free mode only: at a moment drawn from the seed within the build
 };
 

@@ -132,7 +132,13 @@ std::vector<const Node*> TableReader::tables(std::string_view key) {
   const Node* node = get(key, {Node::Kind::list}, "a list of tables");
   std::vector<const Node*> out;
   if (node == nullptr) return out;
-  for (const Node& item : node->items) out.push_back(&item);
+  for (const Node& item : node->items) {
+    if (item.kind == Node::Kind::table) {
+      out.push_back(&item);
+    } else {
+      complaints_.add(item.place, fmt::format("\"{}\" holds {}, not only tables", key, name_of(item.kind)));
+    }
+  }
   return out;
 }
 

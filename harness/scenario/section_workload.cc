@@ -13,16 +13,16 @@ void read_names(TableReader& table, std::string_view key, std::string_view what,
   const auto words = table.words(key);
   if (!words) return;
   std::vector<std::string> names;
+  bool good = true;
   for (const Word& word : *words) {
-    if (!candidates.empty() && !one_of(word, what, candidates, reading)) continue;
-    if (candidates.empty() && !good_name(word, reading)) continue;
+    if (!(candidates.empty() ? good_name(word, reading) : one_of(word, what, candidates, reading))) good = false;
     if (std::find(names.begin(), names.end(), word.text) != names.end()) {
       reading.complaints.add(word.place, fmt::format("{} \"{}\" stands here twice", what, word.text));
       continue;
     }
     names.push_back(word.text);
   }
-  out = std::move(names);
+  if (good) out = std::move(names);
 }
 
 bool is_arch(const Word& word, Reading& reading) {
