@@ -68,6 +68,7 @@ struct Cell {
   std::string replay;                   // "jitrace replay FILE" of the first telling trial; empty if there is none
   std::vector<Finding> examples;        // one a class, with evidence
   std::vector<std::string> notes;
+  std::vector<TrialVerdict> judged;     // what the counts were made of, in the order of the trials; not reported
 };
 
 // What reports are rendered from: everything a run has to say.

@@ -36,6 +36,7 @@ std::string_view describe(FindingClass value);  // one sentence for a newcomer
 struct Finding {
   FindingClass kind = FindingClass::hang;
   std::string cause;                  // "stale owner"; "301 (elf, simulated)"; empty where the class says all
+  int trial = 0;                      // from 1
   int round = 1;
   Slot slot = driver_slot;            // whom it hit
   std::uint16_t key = 0;

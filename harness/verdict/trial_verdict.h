@@ -24,7 +24,7 @@ struct TrialVerdict {
   std::string inconclusive;            // why, if it is: a planned fault that did not fire, stalled, torn log, harness error
   std::vector<Finding> findings;       // may be there in an inconclusive trial, too
   std::map<std::string, int> outcomes; // name of Outcome → workers of all rounds
-  bool recovered = false;              // every survivor was served, in the round of the fault or, without faults, in all
+  bool recovered = false;              // every survivor was served, from the round of the fault on; without faults, in all
   Recovery recovery;
   int builds = 0;                      // attempts that ran a compiler to success
   std::map<std::string, int> builds_per_key;  // kernel → attempts
