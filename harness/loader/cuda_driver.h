@@ -6,6 +6,13 @@
 
 #include "base/result.h"
 
+struct CUctx_st;
+struct CUmod_st;
+struct CUlib_st;
+struct CUkern_st;
+struct CUfunc_st;
+struct CUstream_st;
+
 namespace jitrace {
 
 // libcuda.so.1, opened at run time; nothing links against it and the build needs no CUDA headers (a unit test compares
@@ -13,12 +20,12 @@ namespace jitrace {
 struct CudaDriver {
   using Code = int;
   using Device = int;
-  using Context = struct CUctx_st*;
-  using Module = struct CUmod_st*;
-  using Library = struct CUlib_st*;
-  using Kernel = struct CUkern_st*;
-  using Function = struct CUfunc_st*;
-  using Stream = struct CUstream_st*;
+  using Context = CUctx_st*;
+  using Module = CUmod_st*;
+  using Library = CUlib_st*;
+  using Kernel = CUkern_st*;
+  using Function = CUfunc_st*;
+  using Stream = CUstream_st*;
   using Address = unsigned long long;
 
   std::unique_ptr<void, int (*)(void*)> handle{nullptr, nullptr};

@@ -1,5 +1,6 @@
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@ constexpr int exit_wrong_numbers = 2;
 
 // Runs in the child: a cut shared object kills its loader with SIGBUS, and no handler can make that an error.
 [[noreturn]] void load_and_check(const char* path, int answer) {
+  ::prctl(PR_SET_DUMPABLE, 0);  // its death is an answer, not worth a core file
   void* handle = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* text = ::dlerror();

@@ -9,11 +9,13 @@
 #include "base/file.h"
 #include "base/text.h"
 
+struct _nvrtcProgram;
+
 namespace jitrace {
 namespace {
 
 // nvrtc.h's own types, so that the build needs no CUDA headers; a unit test compares them where the header is there.
-using Program = struct _nvrtcProgram*;
+using Program = _nvrtcProgram*;
 using Code = int;  // enum nvrtcResult; 0 is success
 
 using Dlhandle = std::unique_ptr<void, int (*)(void*)>;
@@ -94,7 +96,7 @@ Result<Nvrtc::Compiled> Nvrtc::compile(const Job& job) const {
   Program raw = nullptr;
   TRY(check(library_->create(&raw, job.source.c_str(), job.name.c_str(), 0, nullptr, nullptr), "create program with"));
   const auto destroy = [this](Program program) { library_->destroy(&program); };
-  const std::unique_ptr<struct _nvrtcProgram, decltype(destroy)> program(raw, destroy);
+  const std::unique_ptr<_nvrtcProgram, decltype(destroy)> program(raw, destroy);
 
   if (job.progress && library_->set_flow_callback != nullptr) {
     const auto callback = [](void* payload, void*) {
