@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <csignal>
-#include <set>
 
 #include <fmt/format.h>
 
 namespace jitrace {
+
+bool hits_tool(const FaultPlan& fault) {
+  return fault.who == Victim::build_tool || fault.who == Victim::compiler || fault.who == Victim::shell ||
+         fault.who == Victim::stage || fault.who == Victim::daemon;
+}
 
 bool kills(FaultKind kind) { return kind == FaultKind::kill || kind == FaultKind::exit_137; }
 
@@ -68,8 +72,7 @@ void TrialView::read_processes() {
         // The victim's own fault where there is one; else the last that could have reached it (a group, a tree).
         if (!worker.killed || fault.slot == slot || fault.stamp > *worker.killed) worker.killed = fault.stamp;
       }
-      if (plan_of->kind == FaultKind::stop && plan_of->until == Point::none && fault.slot == slot &&
-          (fault.pid == 0 || fault.pid == worker.pid)) {
+      if (plan_of->kind == FaultKind::stop && plan_of->until == Point::none && !hits_tool(*plan_of) && fault.slot == slot) {
         worker.stopped_for_ever = true;
       }
     }
@@ -149,13 +152,6 @@ void TrialView::close_holds(std::vector<HoldFact>& open) {
 }
 
 void TrialView::read_attempts() {
-  std::set<std::uint64_t> worked;  // attempts in which a compiler, a stage or a linker ran
-  for (const ToolFact& tool : tools) {
-    if (tool.role == ToolRole::compiler || tool.role == ToolRole::stage || tool.role == ToolRole::linker) {
-      worked.insert(tool.attempt);
-    }
-  }
-  for (const OutputFact& output : outputs) worked.insert(output.attempt);
   for (const Event& event : history.events) {
     if (event.kind == EventKind::attempt_begin) {
       AttemptFact attempt;
@@ -163,10 +159,6 @@ void TrialView::read_attempts() {
       attempt.key = event.key;
       attempt.slot = event.slot;
       attempt.begin = event.stamp;
-      // A build tool may find no work to do; every other attempt is a compiler's run.
-      const WorkerFact* builder = worker(event.slot);
-      const bool may_idle = builder != nullptr && builder->preset != nullptr && builder->preset->run == RunKind::ninja;
-      attempt.compiled = !may_idle || worked.contains(event.attempt);
       attempts.push_back(std::move(attempt));
     }
     if (event.kind == EventKind::attempt_end) {
@@ -175,6 +167,7 @@ void TrialView::read_attempts() {
         attempt.end = event.stamp;
         attempt.status = event.a;
         attempt.output = event.text;
+        attempt.compiled = event.b != 1;
       }
     }
   }
@@ -286,7 +279,15 @@ bool TrialView::daemon(std::uint32_t pid) const {
                      [&](const ToolFact& tool) { return tool.pid == pid && tool.role == ToolRole::daemon; });
 }
 
-bool TrialView::explained(Slot slot) const { return hit_by_plan(slot); }
+bool TrialView::explained(Slot slot) const {
+  const WorkerFact* fact = worker(slot);
+  if (fact != nullptr && !fact->survivor()) return true;
+  return std::any_of(faults.begin(), faults.end(), [&](const FaultFact& fault) {
+    const FaultPlan* plan_of = planned(fault);
+    return plan_of != nullptr && kills(plan_of->kind) && hits_tool(*plan_of) && plan_of->who != Victim::daemon &&
+           owner_of(fault) == slot;
+  });
+}
 
 std::string TrialView::kernel(std::uint16_t key) const {
   return key < plan.kernels.size() ? plan.kernels[key] : fmt::format("key {}", key);

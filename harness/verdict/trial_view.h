@@ -42,7 +42,7 @@ struct AttemptFact {
   std::optional<Nanoseconds> end;
   std::int64_t status = -1;              // of the compiler; -1: it never ran
   std::string output;                    // what the compiler said
-  bool compiled = false;                 // a compiler made something: not a ninja that found no work to do
+  bool compiled = true;                  // a compiler worked: not a ninja that found no work to do
   bool succeeded() const { return end && status == 0 && compiled; }
 };
 
@@ -133,7 +133,7 @@ class TrialView {
   std::optional<Nanoseconds> gone(Slot slot) const;
   int round_at(Nanoseconds stamp) const;
   bool daemon(std::uint32_t pid) const;
-  bool explained(Slot slot) const;       // a worker whose failure the plan caused
+  bool explained(Slot slot) const;       // a worker whose end the plan caused: by killing it, or its compiler
   std::string kernel(std::uint16_t key) const;
 
   // For evidence: "worker 3", "worker 3 of round 2"; "+12.3 ms" since the trial began.
@@ -150,5 +150,6 @@ class TrialView {
 };
 
 bool kills(FaultKind kind);
+bool hits_tool(const FaultPlan& fault);  // a process of a build, and not the worker
 
 }  // namespace jitrace

@@ -36,11 +36,11 @@ void find_wrong_errors(const TrialView& view, TrialVerdict& verdict) {
   for (const auto& [slot, worker] : view.workers) {
     if (worker.outcome != Outcome::failed) continue;
     const auto says = classify(worker.error);
-    if (says && says->kind != "missing" && says->kind != "torn" && says->kind != "hidden") continue;
+    if (!says || (says->kind != "missing" && says->kind != "torn" && says->kind != "hidden")) continue;
     const std::uint16_t key = last_key(view, slot);
     const AttemptFact* cause = real_cause(view, worker, key);
     if (cause == nullptr) {
-      if (!says || says->kind != "hidden") continue;
+      if (says->kind != "hidden") continue;
       verdict.findings.push_back({FindingClass::wrong_error, "an assertion for an answer", 0, worker.round, slot, key,
                                   {fmt::format("{} only said: {}", view.who(slot), worker.error)}});
       continue;
@@ -48,10 +48,10 @@ void find_wrong_errors(const TrialView& view, TrialVerdict& verdict) {
     const auto truth = classify(cause->output);
     const std::string told = truth ? truth->line : fmt::format("the compiler ended with status {}", cause->status);
     if (truth && worker.error.find(truth->line) != std::string::npos) continue;
-    if (truth && says && truth->kind == says->kind && cause->slot == slot) continue;
+    if (truth && truth->kind == says->kind && cause->slot == slot) continue;
     verdict.findings.push_back(
         {FindingClass::wrong_error, truth ? truth->kind : "a failed build", 0, worker.round, slot, key,
-         {fmt::format("{} said: {}", view.who(slot), worker.error.empty() ? "nothing" : worker.error),
+         {fmt::format("{} said: {}", view.who(slot), says->line),
           fmt::format("the cause: the build of {} for {} had failed at {}: {}", view.who(cause->slot), view.kernel(key),
                       view.when(*cause->end), told)}});
   }

@@ -1,0 +1,237 @@
+#include "reports/console.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "reports/escape.h"
+#include "reports/phrases.h"
+#include "reports/wrap.h"
+
+namespace jitrace {
+namespace {
+
+enum class Ink { plain, bold, good, bad, dim };
+
+class Console {
+ public:
+  Console(const Report& report, const ConsoleOptions& options)
+      : report_(report), options_(options), width_(static_cast<std::size_t>(std::max(60, options.width))) {}
+
+  std::string text() {
+    title();
+    for (const auto& [fault, cells] : by_fault(report_)) group(fault, cells);
+    findings();
+    unmet();
+    inconclusive();
+    skipped();
+    notes();
+    end();
+    return std::move(out_);
+  }
+
+ private:
+  std::string ink(std::string text, Ink ink) const {
+    if (options_.colour == Colour::never || ink == Ink::plain) return text;
+    const char* code = ink == Ink::bold ? "1" : ink == Ink::good ? "32" : ink == Ink::bad ? "31" : "2";
+    return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+  }
+
+  void line(std::string_view text, Ink how = Ink::plain) {
+    out_ += ink(std::string(text), how);
+    out_ += '\n';
+  }
+
+  // `text` behind `first`, its other lines under it.
+  void paragraph(std::string_view first, std::string_view text, Ink how = Ink::plain) {
+    const std::size_t indent = columns(first);
+    bool start = true;
+    for (const std::string& part : wrap(for_terminal(text), width_ - indent)) {
+      line((start ? std::string(first) : std::string(indent, ' ')) + part, how);
+      start = false;
+    }
+  }
+
+  // A command stays one that can be copied: broken only between its words, with a backslash.
+  void command(std::string_view indent, std::string_view text) {
+    std::string current(indent);
+    bool empty = true;
+    for (const std::string& word : split(for_terminal(text), ' ')) {
+      if (!empty && columns(current) + columns(word) + 3 > width_) {
+        line(current + " \\", Ink::bold);
+        current = std::string(indent) + "    ";
+        empty = true;
+      }
+      current += (empty ? "" : " ") + word;
+      empty = false;
+    }
+    line(current, Ink::bold);
+  }
+
+  void heading(std::string_view text) {
+    out_ += '\n';
+    paragraph("", text, Ink::bold);
+  }
+
+  void title() {
+    const Counts counts = count(report_);
+    paragraph("", fmt::format("{}: {} cells, seed {}", report_.scenario, counts.cells, report_.seed), Ink::bold);
+    if (!report_.about.empty()) paragraph("  ", report_.about);
+  }
+
+  void group(const std::string& fault, const std::vector<const Cell*>& cells) {
+    heading(fault);
+    std::string said;
+    const std::vector<std::string> names = row_names(cells);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (cells[i]->skipped) continue;
+      const std::string now = setting(*cells[i]);
+      if (now != said) {
+        paragraph("  ", now, Ink::dim);
+        header();
+      }
+      said = now;
+      row(names[i], *cells[i]);
+    }
+    const auto left_out = std::count_if(cells.begin(), cells.end(), [](const Cell* cell) { return cell->skipped.has_value(); });
+    if (left_out > 0) line(fmt::format("  {} skipped, see below", left_out), Ink::dim);
+  }
+
+  // Strategies; where two rows of one group would read the same, their ids.
+  static std::vector<std::string> row_names(const std::vector<const Cell*>& cells) {
+    std::map<std::string, int> seen;
+    for (const Cell* cell : cells) ++seen[cell->strategy + setting(*cell)];
+    std::vector<std::string> names;
+    for (const Cell* cell : cells) names.push_back(seen[cell->strategy + setting(*cell)] > 1 ? cell->id : cell->strategy);
+    return names;
+  }
+
+  std::size_t seen_width() const { return width_ - 2 - name_width - 1 - 1 - time_width - 1 - time_width - 1 - standing_width; }
+
+  void header() {
+    line(fmt::format("  {} {} {} {} {}", fit("strategy", name_width, Fill::yes), fit("seen", seen_width(), Fill::yes),
+                     fit("handoff", time_width, Fill::yes), fit("served", time_width, Fill::yes), "promise"),
+         Ink::dim);
+  }
+
+  void row(const std::string& name, const Cell& cell) {
+    const std::vector<std::string> left = wrap(for_terminal(name), name_width);
+    const std::vector<std::string> seen = wrap(for_terminal(headline(cell)), seen_width());
+    const std::string verdict = standing(cell);
+    const Ink how = cell.verdict == Grade::pass ? Ink::good : cell.verdict == Grade::fail ? Ink::bad : Ink::bold;
+    for (std::size_t i = 0; i < std::max(left.size(), seen.size()); ++i) {
+      std::string text = "  " + fit(i < left.size() ? left[i] : "", name_width, Fill::yes) + " " +
+                         fit(i < seen.size() ? seen[i] : "", seen_width(), Fill::yes);
+      if (i == 0) {
+        text += fmt::format(" {} {} ", fit(duration_or_dash(cell.handoff, &Spread::p50), time_width, Fill::yes),
+                            fit(duration_or_dash(cell.first_served, &Spread::p50), time_width, Fill::yes));
+        line(text + ink(verdict, how));
+      } else {
+        line(text.substr(0, text.find_last_not_of(' ') + 1));
+      }
+    }
+  }
+
+  void findings() {
+    bool any = false;
+    for (const Cell& cell : report_.cells) {
+      for (const Finding& finding : cell.examples) {
+        if (!any) heading("Findings, the first of each kind");
+        any = true;
+        const std::string name(name_of(finding.kind));
+        paragraph("  ", fmt::format("{} in {}, trial {}{}", name, cell.id, finding.trial,
+                                    finding.cause.empty() ? "" : ": " + finding.cause));
+        if (!finding.evidence.empty()) paragraph("      ", finding.evidence.front(), Ink::dim);
+      }
+      if (!cell.examples.empty() && !cell.replay.empty()) command("    ", cell.replay);
+    }
+  }
+
+  void unmet() {
+    bool any = false;
+    for (const Cell& cell : report_.cells) {
+      for (const std::string& clause : cell.unmet) {
+        if (!any) heading("Not met");
+        any = true;
+        paragraph("  ", fmt::format("{}: {}", cell.id, clause), Ink::bad);
+      }
+      if (!cell.unmet.empty() && cell.examples.empty() && !cell.replay.empty()) command("    ", cell.replay);
+    }
+  }
+
+  void inconclusive() {
+    bool any = false;
+    for (const Cell& cell : report_.cells) {
+      for (const auto& [reason, times] : cell.inconclusive_reasons) {
+        if (!any) heading("Inconclusive trials");
+        any = true;
+        paragraph("  ", fmt::format("{} of {} in {}: {}", times, cell.trials, cell.id, reason));
+      }
+      if (cell.inconclusive > 0 && cell.examples.empty() && cell.unmet.empty() && !cell.replay.empty()) {
+        command("    ", cell.replay);
+      }
+    }
+  }
+
+  void skipped() {
+    std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
+    for (const Cell& cell : report_.cells) {
+      if (!cell.skipped) continue;
+      auto at = std::find_if(reasons.begin(), reasons.end(), [&](const auto& one) { return one.first == *cell.skipped; });
+      if (at == reasons.end()) at = reasons.insert(reasons.end(), {*cell.skipped, {}});
+      at->second.push_back(cell.id);
+    }
+    if (!reasons.empty()) heading("Skipped");
+    for (const auto& [reason, cells] : reasons) {
+      paragraph("  ", reason);
+      paragraph("      ", join_text(cells, ", "), Ink::dim);
+    }
+  }
+
+  void notes() {
+    std::vector<std::pair<std::string, int>> notes;
+    for (const Cell& cell : report_.cells) {
+      for (const std::string& note : cell.notes) {
+        const auto at = std::find_if(notes.begin(), notes.end(), [&](const auto& one) { return one.first == note; });
+        if (at == notes.end()) notes.emplace_back(note, 1);
+        else ++at->second;
+      }
+    }
+    constexpr std::size_t most = 8;
+    if (!notes.empty()) heading("Notes");
+    for (std::size_t i = 0; i < std::min(most, notes.size()); ++i) {
+      paragraph("  ", notes[i].second > 1 ? fmt::format("{} ({} cells)", notes[i].first, notes[i].second) : notes[i].first);
+    }
+    if (notes.size() > most) line(fmt::format("  and {} more in report.json", notes.size() - most), Ink::dim);
+  }
+
+  void end() {
+    const Counts counts = count(report_);
+    out_ += '\n';
+    const Ink how = report_.verdict == Grade::pass ? Ink::good : report_.verdict == Grade::fail ? Ink::bad : Ink::bold;
+    std::string text = fmt::format("{}: {} met, {} not met, {} inconclusive, {} skipped", name_of(report_.verdict),
+                                   counts.passed, counts.failed, counts.inconclusive, counts.skipped);
+    if (report_.interrupted) text += "; interrupted, so this is a part";
+    paragraph("", text, how);
+    if (!report_.out.empty()) {
+      line("kept in");
+      line("    " + for_terminal(report_.out));
+    }
+  }
+
+  static constexpr std::size_t name_width = 20;
+  static constexpr std::size_t time_width = 8;
+  static constexpr std::size_t standing_width = 12;
+  const Report& report_;
+  ConsoleOptions options_;
+  std::size_t width_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string render_console(const Report& report, const ConsoleOptions& options) { return Console(report, options).text(); }
+
+}  // namespace jitrace
