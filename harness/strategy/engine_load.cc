@@ -48,7 +48,10 @@ LoadResult Engine::load_once(Work& work) {
   const bool intact = !result.bytes.empty() && whole && !view.mixed && equals;
   // Only the fake compiler's artifacts name key and arch; of the others the reference is one of this key and arch.
   const bool right_key = view.fake ? view.key == work.key && view.arch == job_.arch : intact;
-  const std::uint64_t promised = work.attempt != 0 ? work.attempt : work.publisher;
+  // Without a lock everybody publishes over everybody, and each of them is as good as the own one.
+  const bool anybodys = preset_.locks.empty() && preset_.publish == Publish::rename_file;
+  const std::uint64_t own = anybodys ? 0 : work.attempt;
+  const std::uint64_t promised = own != 0 ? own : work.publisher;
   const bool right_stamp = view.attempt != 0 && (promised == 0 || view.attempt == promised);
   Event event;
   event.kind = EventKind::loaded;
