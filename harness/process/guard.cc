@@ -50,7 +50,7 @@ Result<Guard> Guard::start(const std::string& guard_program) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return last_error("create a socket pair");
   Fd ours(ends[0]);
-  const Fd theirs(ends[1]);
+  Fd theirs(ends[1]);
   TRY_ASSIGN(const Fd null, open_fd("/dev/null", O_RDWR));
   Command command;
   command.argv = {guard_program, std::to_string(raise_descriptor_limit())};
@@ -59,6 +59,13 @@ Result<Guard> Guard::start(const std::string& guard_program) {
   // A ^C at the terminal reaches the driver alone; the guard hears of it by the socket.
   command.group = Command::Group::own_session;
   TRY_ASSIGN(Process process, Process::spawn(command));
+  theirs.close();
+  // Its first word: from here on it reaps orphans, and no signal of a terminal ends it.
+  pollfd word{ours.get(), POLLIN, 0};
+  while (::poll(&word, 1, -1) < 0 && errno == EINTR) {
+  }
+  const auto hello = guard_wire::receive_message(ours);
+  if (!hello || !*hello) return make_error("start a guard", guard_program, 0, "it ended at once");
   return Guard(std::move(process), std::move(ours));
 }
 

@@ -61,7 +61,7 @@ class GuardLoop {
 
   std::map<pid_t, std::uint32_t> started_;       // not yet reaped, so that their numbers are theirs
   std::set<pid_t> adopted_;                      // likewise
-  Children children_ = Children::none;           // as the last look found it
+  Children children_ = Children::none;           // as the last look found it; `ended`: there are more to reap
   bool reaped_ = false;                          // somebody ended since the last look for orphans
 
   bool closing_ = false;                         // the driver is gone
@@ -84,11 +84,11 @@ int GuardLoop::run() {
     wait();
     if (!closing_) read_requests();
     reap_ended_children();
-    if (closing_ && !sweeping_) begin_sweep();
+    if (closing_) begin_sweep();
     if (sweeping_) go_on_sweeping();
     else if (std::exchange(reaped_, false)) look_for_orphans();
-    if (!closing_) flush();
     if (closing_ && !sweeping_) break;
+    flush();
   }
   int code = 0;
   for (const std::string& directory : scrap_) {
@@ -100,7 +100,8 @@ int GuardLoop::run() {
 void GuardLoop::wait() {
   const auto wanted = static_cast<short>(outgoing_.empty() ? POLLIN : POLLIN | POLLOUT);
   pollfd fds[] = {{closing_ ? -1 : socket_.get(), wanted, 0}, {signals_.get(), POLLIN, 0}};
-  while (::poll(fds, 2, -1) < 0 && errno == EINTR) {
+  const bool more_to_do = children_ == Children::ended || (closing_ && !sweeping_);
+  while (::poll(fds, 2, more_to_do ? 0 : -1) < 0 && errno == EINTR) {
   }
   // Emptied before the children are looked at: who ends after that look rings again.
   signalfd_siginfo info[16];
@@ -176,7 +177,8 @@ void GuardLoop::signal_group(std::uint32_t id, int number) {
 }
 
 void GuardLoop::reap_ended_children() {
-  for (;;) {
+  // Where processes start and end without end, somebody has always ended: the driver and a sweep get their turns too.
+  for (int turn = 0; turn < 64; ++turn) {
     const EndedChild child = find_ended_child();
     children_ = child.left;
     if (child.left != Children::ended) return;
@@ -276,7 +278,7 @@ void GuardLoop::tell(GuardEvent event, Fd attached) {
 
 // The guard never blocks on a driver that does not read: the driver may be blocked on the guard.
 void GuardLoop::flush() {
-  while (!outgoing_.empty()) {
+  while (!closing_ && !outgoing_.empty()) {
     const auto sent = guard_wire::send_message(socket_, outgoing_.front().data, outgoing_.front().attached,
                                                guard_wire::Block::no);
     if (!sent && sent.error().code != EAGAIN) closing_ = true;
@@ -289,7 +291,7 @@ Result<Fd> watch_signals() {
   sigset_t set;
   ::sigemptyset(&set);
   // Only the socket's end ends a guard; a signal to it must not leave its children behind.
-  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::sigaddset(&set, number);
+  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) ::sigaddset(&set, number);
   if (::sigprocmask(SIG_BLOCK, &set, nullptr) != 0) return last_error("block signals");
   Fd signals(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!signals) return last_error("create a signal descriptor");
@@ -304,6 +306,7 @@ int guard_main(std::uint64_t descriptor_limit) {
   if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return 70;
   auto signals = watch_signals();
   if (!signals) return 70;
+  if (!guard_wire::send_message(socket, "hello", Fd(), guard_wire::Block::yes)) return 0;
   return GuardLoop(std::move(socket), std::move(*signals), descriptor_limit).run();
 }
 

@@ -26,6 +26,12 @@ Result<WaitStatus> reap(const Fd& pidfd) {
   return WaitStatus::from_waitid(info.si_code, info.si_status);
 }
 
+Result<WaitStatus> reap_forked(pid_t child) {
+  siginfo_t info{};
+  if (wait_for(P_PID, static_cast<id_t>(child), &info, WEXITED) != 0) return last_error("wait for a process");
+  return WaitStatus::from_waitid(info.si_code, info.si_status);
+}
+
 Result<std::optional<WaitStatus>> reap_if_ended(const Fd& pidfd) {
   siginfo_t info{};
   if (wait_for(by_pidfd, static_cast<id_t>(pidfd.get()), &info, WEXITED | WNOHANG) != 0) {

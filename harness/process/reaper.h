@@ -18,6 +18,10 @@ Result<WaitStatus> reap(const Fd& pidfd);
 // Reaps the child if it has ended.
 Result<std::optional<WaitStatus>> reap_if_ended(const Fd& pidfd);
 
+// The same for a child that this program forked itself and has a number for only (small tools; the number is ours until
+// this returns).
+Result<WaitStatus> reap_forked(pid_t child);
+
 // For a process that reaps whatever it inherits.
 enum class Children { none, running, ended };
 struct EndedChild {
