@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <type_traits>
+
 #include "compile_trial.h"
 
 #if __has_include(<nvrtc.h>)
@@ -56,7 +59,7 @@ TEST_F(NvrtcTest, TwoAttemptsDifferInTheStampAloneAndEqualTheReference) {
 }
 
 TEST_F(NvrtcTest, CallsBackWhileItCompiles) {
-  int calls = 0;
+  std::atomic<int> calls = 0;
   const auto compiled = library_->compile({real_kernel("axpy").source, "axpy.cu", "sm_90a", 1, [&calls] { ++calls; }});
   ASSERT_TRUE(compiled && compiled->ok);
   EXPECT_GT(calls, 0);
