@@ -50,6 +50,13 @@ Result<CudaDriver> CudaDriver::open() {
   return driver;
 }
 
+Result<void> CudaDriver::use(Device device) const {
+  Context context = nullptr;
+  if (const Code code = retain_context(&context, device); code != 0) return plain_error("make a CUDA context", describe(code));
+  if (const Code code = set_context(context); code != 0) return plain_error("set the CUDA context", describe(code));
+  return {};
+}
+
 std::string CudaDriver::describe(Code code) const {
   const char* name = nullptr;
   const char* text = nullptr;

@@ -58,6 +58,9 @@ struct CudaDriver {
   // Opened and initialised. Fails, with a clause that says what would help, where there is no driver or no device.
   static Result<CudaDriver> open();
 
+  // Makes the device's primary context this thread's.
+  Result<void> use(Device device) const;
+
   // "301 (CUDA_ERROR_FILE_NOT_FOUND, file not found)"
   std::string describe(Code code) const;
   // "sm_90a" for 9.0 and "sm_100a" for 10.0; "sm_89" below.

@@ -1,5 +1,6 @@
 #include <array>
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -119,24 +120,30 @@ class CudaLoader final : public Loader {
   LoaderOptions options_;
 };
 
+// The worker's device among those that fit: all, those of an arch, or the one of a number.
+Result<CudaDriver::Device> choose_device(const CudaDriver& driver, const LoaderOptions& options) {
+  int count = 0;
+  std::vector<CudaDriver::Device> fitting;
+  const std::optional<std::int64_t> number = parse_int(options.device);
+  if (const int code = driver.device_count(&count); code != 0) return plain_error("count devices", driver.describe(code));
+  for (int i = 0; i < count; ++i) {
+    CudaDriver::Device device = 0;
+    if (driver.device_get(&device, i) != 0) continue;
+    if (options.device.empty() || number == i || driver.arch_of(device) == options.device) fitting.push_back(device);
+  }
+  if (fitting.empty()) return plain_error("use CUDA device \"" + options.device + "\"", "none of the devices here fits");
+  return fitting[static_cast<std::size_t>(options.index) % fitting.size()];
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Loader>> make_cuda_loader(const LoaderOptions& options) {
   TRY_ASSIGN(CudaDriver driver, CudaDriver::open());
-  const std::optional<std::int64_t> number = options.device.empty() ? 0 : parse_int(options.device);
-  if (!number) return plain_error("use CUDA device \"" + options.device + "\"", "a number from 0 is expected");
   if (options.api == LoadApi::library && driver.library_load == nullptr) {
     return plain_error("load by library", "this driver is older than CUDA 12");
   }
-  const auto check = [&driver](int code, std::string_view what) -> Result<void> {
-    if (code == 0) return {};
-    return plain_error(what, driver.describe(code));
-  };
-  CudaDriver::Device device = 0;
-  CudaDriver::Context context = nullptr;
-  TRY(check(driver.device_get(&device, static_cast<int>(*number)), "get CUDA device " + std::to_string(*number)));
-  TRY(check(driver.retain_context(&context, device), "make a CUDA context"));
-  TRY(check(driver.set_context(context), "set the CUDA context"));
+  TRY_ASSIGN(const CudaDriver::Device device, choose_device(driver, options));
+  TRY(driver.use(device));
   return std::unique_ptr<Loader>(std::make_unique<CudaLoader>(std::move(driver), options));
 }
 

@@ -101,6 +101,12 @@ const Decision& Decisions::look_up(Input input, DriverApi api) const {
   check_failed("every input has a row", __FILE__, __LINE__);
 }
 
+void Decisions::set(const Decision& decision) {
+  for (Decision& row : rows_) {
+    if (row.input == decision.input && row.api == decision.api) row = decision;
+  }
+}
+
 std::string Decisions::text() const {
   std::string text;
   for (const Decision& row : rows_) {

@@ -44,9 +44,11 @@ class Decisions {
   static Result<Decisions> parse(std::string_view text, const std::string& path);
   static Result<Decisions> read(const std::string& path);  // empty: the copy that was built in
 
+  // Puts a measured answer in place of the row for the same input and call.
+  void set(const Decision& decision);
   const Decision& look_up(Input input, DriverApi api) const;
   const std::vector<Decision>& rows() const { return rows_; }
-  std::string text() const;  // as a file, so that a measured table can be written
+  std::string text() const;  // as a file; without the comments at its head
 
  private:
   std::vector<Decision> rows_;

@@ -51,10 +51,11 @@ class Loader {
 
 struct LoaderOptions {
   std::string kind;            // cuda, elf, dlopen, fake
-  std::string device;          // "sm_90a": the target of elf; for cuda the device number
+  std::string device;          // "sm_90a": the target of elf; cuda takes the devices of that arch, or the one of that number
   std::string kernel;          // name, for the numeric self-check
   LoadApi api = LoadApi::library;
   std::string decisions;       // path of driver_decisions.toml; empty: the built-in copy
+  int index = 0;               // the worker's: cuda loads on its device number (index mod how many fit)
 };
 Result<std::unique_ptr<Loader>> make_loader(const LoaderOptions& options);
 
