@@ -24,7 +24,7 @@ constexpr Name<FaultKind> kinds[] = {
 };
 constexpr Name<Damage> damages[] = {
     {Damage::none, "none"}, {Damage::cut, "cut"}, {Damage::empty, "empty"}, {Damage::replace, "replace"},
-    {Damage::remove, "remove"},
+    {Damage::remove, "remove"}, {Damage::hold, "hold"},
 };
 constexpr Name<OrphanOrder> orders[] = {
     {OrphanOrder::none, "none"}, {OrphanOrder::first, "orphan-first"}, {OrphanOrder::held, "orphan-held"},
@@ -44,6 +44,7 @@ constexpr Name<FaultWord> words_of_faults[] = {
     {{FaultKind::damage, 0, Damage::empty}, "empty"},
     {{FaultKind::damage, 0, Damage::replace}, "replace"},
     {{FaultKind::damage, 0, Damage::remove}, "remove"},
+    {{FaultKind::damage, 0, Damage::hold}, "hold"},
     {{FaultKind::unlink_lock, 0, Damage::none}, "unlink-lock"},
 };
 

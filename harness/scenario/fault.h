@@ -14,7 +14,9 @@ namespace jitrace {
 // Whom a fault hits. `worker` counts by slot, `builder` and `waiter` by ticket; tools are those of the matching builder.
 enum class Victim { none, builder, waiter, worker, build_tool, compiler, shell, stage, group, tree, daemon, other };
 enum class FaultKind { kill, exit_137, stop, wipe, clear, force_rebuild, damage, unlink_lock };
-enum class Damage { none, cut, empty, replace, remove };
+// `hold` damages nothing: a process of client 0 opens the file and keeps it open until the round ends, which is what
+// makes the file busy for a rename of that client.
+enum class Damage { none, cut, empty, replace, remove, hold };
 // Who goes first when the builder is gone and its compiler is not: the tree drains and then the successor goes on, or
 // the orphan stands before its next change of the cache until the successor has loaded.
 enum class OrphanOrder { none, first, held };

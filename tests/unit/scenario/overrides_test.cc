@@ -99,7 +99,7 @@ TEST(FaultWords, EveryNameReadsBack) {
                                FaultKind::force_rebuild, FaultKind::damage, FaultKind::unlink_lock}) {
     EXPECT_EQ(parse_fault_kind(name_of(kind)), kind);
   }
-  for (const Damage damage : {Damage::none, Damage::cut, Damage::empty, Damage::replace, Damage::remove}) {
+  for (const Damage damage : {Damage::none, Damage::cut, Damage::empty, Damage::replace, Damage::remove, Damage::hold}) {
     EXPECT_EQ(parse_damage(name_of(damage)), damage);
   }
 }
