@@ -12,6 +12,7 @@
 #include <atomic>
 #include <climits>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "event/checksum.h"
@@ -27,6 +28,23 @@ void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected) {
 }
 void futex_wake(std::atomic<std::uint32_t>& word) {
   ::syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+// Asking the kernel costs as much as all the rest of an append. It wipes this page in a forked child, which asks again.
+std::uint32_t own_pid() {
+  static auto* const cached = [] {
+    void* page = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const bool wiped = page != MAP_FAILED && ::madvise(page, 4096, MADV_WIPEONFORK) == 0;
+    if (!wiped) return static_cast<std::atomic<std::uint32_t>*>(nullptr);
+    return new (page) std::atomic<std::uint32_t>(0);
+  }();
+  if (cached == nullptr) return static_cast<std::uint32_t>(::getpid());
+  std::uint32_t pid = cached->load(std::memory_order_relaxed);
+  if (pid == 0) {
+    pid = static_cast<std::uint32_t>(::getpid());
+    cached->store(pid, std::memory_order_relaxed);
+  }
+  return pid;
 }
 
 }  // namespace
@@ -77,6 +95,7 @@ constexpr std::size_t header_bytes = 4096;
 Board::Board(std::string path, void* memory, std::size_t bytes, Fd bell)
     : path_(std::move(path)), memory_(memory), bytes_(bytes), bell_(std::move(bell)) {
   static_assert(sizeof(Header) <= header_bytes && sizeof(Gate) == 64 && sizeof(Record) == 256);
+  (void)own_pid();  // made before anybody forks
 }
 
 Board::Board(Board&& other) noexcept
@@ -156,7 +175,7 @@ void Board::append(Event& event) {
     return;
   }
   if (event.stamp == 0) event.stamp = now();
-  if (event.pid == 0) event.pid = static_cast<std::uint32_t>(::getpid());
+  if (event.pid == 0) event.pid = own_pid();
   Record& to = record(index);
   to.stamp = event.stamp;
   to.kind = static_cast<std::uint16_t>(event.kind);

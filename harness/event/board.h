@@ -36,7 +36,7 @@ class Board {
   const std::string& path() const { return path_; }
 
   // Stamps the event with now() and this process's pid unless they are set. Never blocks, never allocates, may be
-  // called between fork and exec. A full log drops the event and remembers that it did.
+  // called between fork and exec (not in a vfork child: it would sign with its parent's pid). A full log drops the event and remembers that it did.
   void append(Event& event);
   void append(Event&& event) { append(event); }
   bool overflowed() const;

@@ -1,5 +1,6 @@
 // Starts per second, exit included, from a process with 256 MB resident: ours, posix_spawn and fork in one run.
 #include <benchmark/benchmark.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -8,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "process/process.h"
+#include "process/guard.h"
 
 namespace jitrace {
 namespace {
@@ -27,12 +28,37 @@ void be_large() {
 
 void start_ours(benchmark::State& state) {
   be_large();
-  const Command command{.argv = {program}, .environment = {}, .directory = {}, .inherit = {}, .place = {}};
+  Command command;
+  command.argv = {program};
   for (auto _ : state) {
     auto process = Process::spawn(command);
     if (!process || !process->wait()) state.SkipWithError("could not start");
   }
   state.SetItemsProcessed(state.iterations());
+}
+
+// By request to a guard, which is small: 64 requests under way at a time, as when a round's workers start.
+void start_by_guard(benchmark::State& state) {
+  be_large();
+  auto guard = Guard::start(std::string(JITRACE_LIBEXEC) + "/guard");
+  if (!guard) {
+    state.SkipWithError("no guard");
+    return;
+  }
+  const auto environment = environment_with({});
+  std::uint32_t id = 0;
+  for (auto _ : state) {
+    constexpr int batch = 64;
+    for (int i = 0; i < batch; ++i) {
+      if (!guard->start_process({++id, {program}, environment, "", ""})) state.SkipWithError("could not start");
+    }
+    for (int ended = 0; ended < batch;) {
+      pollfd readable{guard->socket().get(), POLLIN, 0};
+      ::poll(&readable, 1, -1);
+      for (const GuardEvent& event : guard->receive().value()) ended += event.kind == GuardEvent::Kind::ended ? 1 : 0;
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * 64);
 }
 
 void start_posix_spawn(benchmark::State& state) {
@@ -63,6 +89,7 @@ void start_fork(benchmark::State& state) {
 }
 
 BENCHMARK(start_ours)->UseRealTime();
+BENCHMARK(start_by_guard)->UseRealTime();
 BENCHMARK(start_posix_spawn)->UseRealTime();
 BENCHMARK(start_fork)->UseRealTime();
 

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "process/reaper.h"
 #include "unit/event/fixture.h"
 
 namespace jitrace {
@@ -55,6 +56,25 @@ TEST(Board, KeepsAStampThatIsSet) {
   const auto back = board.read(&next);
   EXPECT_EQ(back.at(0).stamp, 42);
   EXPECT_EQ(back.at(0).pid, 7u);
+}
+
+TEST(Board, AForkedChildSignsWithItsOwnPid) {
+  const TempDir dir = scratch();
+  Board board = new_board(dir, {16, 16});
+  board.append(numbered(1));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    board.append(numbered(2));
+    ::_exit(0);
+  }
+  ASSERT_TRUE(reap_forked(child));
+  board.append(numbered(3));
+  std::uint64_t next = 0;
+  const auto events = board.read(&next);
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0].pid, static_cast<std::uint32_t>(::getpid()));
+  EXPECT_EQ(events[1].pid, static_cast<std::uint32_t>(child));
+  EXPECT_EQ(events[2].pid, static_cast<std::uint32_t>(::getpid()));
 }
 
 TEST(Board, AFullLogDropsAndRemembers) {
