@@ -44,6 +44,14 @@ std::string between(const std::string& text, std::string_view before, std::strin
   return text.substr(from, text.find_first_of(after, from) - from);
 }
 
+// Where nvcc itself says that it lies: what is on PATH may be a script or a link of a distribution.
+std::string real_nvcc(const std::string& program) {
+  const Result<Finished> answer = ask({program, "--dryrun", "-cubin", "-x", "cu", "/dev/null"});
+  const std::string here = answer ? between(answer->output, "_HERE_=", "\n") : "";
+  std::string real = here.empty() ? program : join(here, "nvcc");
+  return is_program(real) ? real : program;
+}
+
 ToolchainProbe probe_nvcc(const std::string& program, std::string name) {
   if (!is_program(program)) return missing(ToolchainKind::nvcc, program + " is no program");
   const Result<Finished> answer = ask({program, "--version"});
@@ -52,7 +60,7 @@ ToolchainProbe probe_nvcc(const std::string& program, std::string name) {
   std::string version = between(answer->output, "release ", "\n");
   version = between(version, ", V", "\n ");
   if (version.empty()) return missing(ToolchainKind::nvcc, program + " --version does not answer as nvcc does");
-  return found(ToolchainKind::nvcc, std::move(name), program, std::move(version));
+  return found(ToolchainKind::nvcc, std::move(name), real_nvcc(program), std::move(version));
 }
 
 std::string default_nvcc() {

@@ -90,13 +90,15 @@ class Shadow {
 Result<std::string> shadow_nvcc(const Shadow& shadow, const Toolchain& toolchain) {
   const std::string bin = parent_of(toolchain.program);
   const std::string toolkit = parent_of(bin);
+  const std::string cicc = join(toolkit, "nvvm/bin/cicc");
+  if (!exists(cicc)) return make_error("make a shadow of", toolkit, 0, "it has no nvvm/bin/cicc, as NVIDIA's own toolkit has");
   TRY(mirror(toolkit, shadow.at(""), {"bin", "nvvm", "real", "passes"}));
   TRY(mirror(bin, shadow.at("bin"), {"nvcc", "ptxas", "g++"}));
   TRY(mirror(join(toolkit, "nvvm"), shadow.at("nvvm"), {"bin"}));
   TRY(mirror(join(toolkit, "nvvm/bin"), shadow.at("nvvm/bin"), {"cicc"}));
   TRY(shadow.stand_in(toolchain.program, "bin/nvcc"));
   TRY(shadow.stand_in(join(bin, "ptxas"), "bin/ptxas"));
-  TRY(shadow.stand_in(join(toolkit, "nvvm/bin/cicc"), "nvvm/bin/cicc"));
+  TRY(shadow.stand_in(cicc, "nvvm/bin/cicc"));
   TRY(shadow.add_gcc("g++"));
   return shadow.at("bin/nvcc");
 }

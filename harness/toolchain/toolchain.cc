@@ -25,6 +25,16 @@ std::string gencode(const std::string& arch) {
   return "arch=compute_" + number + ",code=sm_" + number;
 }
 
+// Toolkits of NVIDIA, of distributions and of wheels keep their libraries at different places.
+std::string cudart_directory(const Toolchain& toolchain) {
+  const std::string toolkit = parent_of(parent_of(toolchain.program));
+  for (const std::string_view name : {"lib64", "lib", "targets/x86_64-linux/lib"}) {
+    std::string directory = join(toolkit, name);
+    if (exists(join(directory, "libcudart.so"))) return directory;
+  }
+  return join(toolkit, "lib64");
+}
+
 }  // namespace
 
 std::string_view name_of(ToolchainKind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
@@ -82,7 +92,7 @@ std::vector<std::string> link_command(const Toolchain& toolchain, const std::str
                                       const std::string& output) {
   switch (toolchain.kind) {
     case ToolchainKind::nvcc: {
-      const std::string libraries = join(parent_of(parent_of(toolchain.program)), "lib64");
+      const std::string libraries = cudart_directory(toolchain);
       return {linker_beside(toolchain, program), "-shared", "-Wl,--build-id=none,-s", "-o", output, object,
               "-L" + libraries, "-Wl,-rpath," + libraries, "-lcudart"};
     }

@@ -42,6 +42,17 @@ TEST(Toolchains, EveryNvccThatIsAskedForIsAnswered) {
   EXPECT_THAT(find_toolchains({{}, "/nonexistent"}).back().reason, HasSubstr("fake_compiler is missing"));
 }
 
+TEST(Toolchains, AnNvccThatIsAScriptIsTheOneThatItStarts) {
+  const std::optional<Toolchain> nvcc = find_toolchain(ToolchainKind::nvcc);
+  if (!nvcc) GTEST_SKIP() << "no nvcc";
+  const TempDir dir = *TempDir::create(::testing::TempDir(), "script");
+  const std::string script = join(dir.path(), "nvcc");
+  ASSERT_TRUE(write_file(script, "#!/bin/sh\nexec " + nvcc->program + " \"$@\"\n", 0755));
+  const std::vector<ToolchainProbe> probes = find_toolchains({{script}, JITRACE_LIBEXEC});
+  ASSERT_TRUE(probes.front().toolchain) << probes.front().reason;
+  EXPECT_EQ(probes.front().toolchain->program, nvcc->program);
+}
+
 TEST(Toolchains, CommandLinesAreTheSameForEveryAttempt) {
   const TempDir dir = *TempDir::create(::testing::TempDir(), "attempt");
   for (const ToolchainKind kind : {ToolchainKind::nvcc, ToolchainKind::cxx, ToolchainKind::fake}) {
