@@ -20,16 +20,7 @@ class Live : public Progress {
  public:
   explicit Live(std::FILE* stream) : stream_(stream) {}
 
-  void cell_begins(const std::string& id, int trials) override {
-    id_ = for_terminal(id);
-    trials_ = trials;
-    began_ = now();
-    show(fmt::format("{}: {} trials", id_, trials), Moment::begin);
-  }
-
-  void trial(int number, const std::string& what) override {
-    show(fmt::format("{}: {}", id_, live_words(number, trials_, for_terminal(what), now() - began_)), Moment::between);
-  }
+  void trial(const Step& step) override { show(live_words(step), Moment::between); }
 
   void cell_ends(const Cell& cell) override {
     std::string text = fmt::format("{}: {}", for_terminal(cell.id), for_terminal(headline(cell)));
@@ -38,14 +29,9 @@ class Live : public Progress {
   }
 
  protected:
-  enum class Moment { begin, between, end };
+  enum class Moment { between, end };
   virtual void show(const std::string& text, Moment moment) = 0;
   std::FILE* stream_;
-
- private:
-  std::string id_;
-  int trials_ = 0;
-  Nanoseconds began_ = 0;
 };
 
 class Terminal : public Live {
@@ -103,11 +89,12 @@ class Plain : public Live {
 
 }  // namespace
 
-std::string live_words(int number, int trials, const std::string& what, Nanoseconds elapsed) {
-  std::string text = fmt::format("{} of {}", number, trials);
-  if (!what.empty()) text += ", " + what;
-  const int done = number - 1;
-  if (done > 0 && done < trials) text += fmt::format(", about {} left", about(elapsed / done * (trials - done)));
+std::string live_words(const Step& step) {
+  std::string text = fmt::format("{}: {} of {}", for_terminal(step.cell), step.number, step.trials);
+  if (!step.what.empty()) text += ", " + for_terminal(step.what);
+  if (step.done > 0 && step.done < step.all) {
+    text += fmt::format("; {} of {} done, about {} left", step.done, step.all, about(step.elapsed / step.done * (step.all - step.done)));
+  }
   return text;
 }
 

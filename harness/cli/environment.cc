@@ -1,5 +1,7 @@
 #include "cli/environment.h"
 
+#include <filesystem>
+
 #include "base/file.h"
 #include "strategy/preset.h"
 #include "verdict/finding.h"
@@ -37,12 +39,14 @@ std::string find_scenarios() {
 }
 
 std::string find_kernels(const std::string& scenario_path) {
-  // A scenario may lie anywhere in scenarios/; the kernels lie beside it or above it.
-  for (std::string directory = parent_of(scenario_path);; directory = parent_of(directory)) {
+  // A scenario may lie anywhere in scenarios/; the kernels lie beside it or above it. Absolute: workers have directories
+  // of their own.
+  std::error_code code;
+  const std::string full = std::filesystem::absolute(scenario_path, code).lexically_normal();
+  for (std::string directory = parent_of(full); directory != "/"; directory = parent_of(directory)) {
     if (exists(join(directory, "kernels"))) return join(directory, "kernels");
-    if (directory == "." || directory == "/") break;
   }
-  return join(find_scenarios(), "kernels");
+  return std::filesystem::absolute(join(find_scenarios(), "kernels"), code).lexically_normal();
 }
 
 Catalogue make_catalogue() {

@@ -48,9 +48,9 @@ void add_run(CLI::App& app, jitrace::RunOptions& options, std::string& budget, s
   run->add_flag_callback("--dry-run", [&options] { options.dry_run = jitrace::DryRun::yes; }, "print the plans and stop");
 }
 
-jitrace::Colour colour_of(const std::string& word) {
-  if (word == "always") return jitrace::Colour::always;
-  return word == "never" ? jitrace::Colour::never : jitrace::Colour::automatic;
+jitrace::WantColour colour_of(const std::string& word) {
+  if (word == "always") return jitrace::WantColour::always;
+  return word == "never" ? jitrace::WantColour::never : jitrace::WantColour::automatic;
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace jitrace {
 
 enum class Keep { on_findings, always };
 enum class DryRun { no, yes };
-enum class Colour { automatic, always, never };
+enum class WantColour { automatic, always, never };
 
 // The command line of `jitrace run`, checked for form only.
 struct RunOptions {
@@ -21,7 +21,7 @@ struct RunOptions {
   std::string out;                 // empty: jitrace-runs/<scenario>-<n>
   Keep keep = Keep::on_findings;
   DryRun dry_run = DryRun::no;
-  Colour colour = Colour::automatic;
+  WantColour colour = WantColour::automatic;
   int jobs = 1;
   Nanoseconds time_budget = 0;     // 0: none
 };
@@ -36,7 +36,7 @@ struct ReplayOptions {
 
 struct ReportOptions {
   std::string run_dir;
-  Colour colour = Colour::automatic;
+  WantColour colour = WantColour::automatic;
 };
 
 }  // namespace jitrace

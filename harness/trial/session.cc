@@ -138,6 +138,11 @@ void Session::guard_said(const GuardEvent& said) {
       event.a = said.status ? said.status->raw() : 0;
       const bool planned = engine_.killed().contains(event.slot);
       event.b = planned ? 1 : cleaning_ ? 2 : 0;
+      if (const WorkerState* worker = world_.worker(event.slot); worker != nullptr && !worker->ready && !planned && !cleaning_ &&
+                                                                 plan_.command.empty()) {
+        const auto output = read_file(join(stage_.lane_dir, "output." + std::to_string(event.slot)));
+        failure_ = "worker " + std::to_string(event.slot) + " ended before it was ready: " + (output ? *output : "no output");
+      }
       if (!plan_.command.empty() && said.status && !planned && !cleaning_) judge_command(event.slot, *said.status);
       ends_[event.slot] = (said.status ? said.status->describe() : "unknown") + (planned ? ", as planned" : "");
       take(std::move(event));
@@ -173,8 +178,9 @@ Result<void> Session::pump(Nanoseconds deadline) {
   for (const int descriptor : ready) {
     if (descriptor == interrupt_.get()) interrupted_ = true;
     else if (descriptor == guard_.socket().get()) TRY(take_guard());
-    else take_board(Board::Torn::stop);
   }
+  // Always: only who needs an answer rings the bell, and a waiter needs none.
+  take_board(Board::Torn::stop);
   return {};
 }
 

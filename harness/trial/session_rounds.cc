@@ -14,8 +14,9 @@
 namespace jitrace {
 namespace {
 
-// How often the proof of a hang is tried again while something that is no process of ours to wait for still lives.
-constexpr Nanoseconds proof_interval = milliseconds(20);
+// How often the board is read, and the proof of a hang tried, while nobody rings: waiters write down that they wait and
+// make no noise, and orphans are no children of ours.
+constexpr Nanoseconds look_interval = milliseconds(20);
 
 }  // namespace
 
@@ -81,8 +82,6 @@ bool Session::all_waiting() const {
 }
 
 Result<Session::RoundEnd> Session::run_round(int round, const std::vector<WorkerPlan>& workers) {
-  // The proof of a hang, the release of what is held, and the drain of orphans all hang on processes that are not our
-  // children; they are looked at whenever something was heard, and at this interval while nothing is.
   TRY(start_workers(round, workers));
   const Nanoseconds start_deadline = now() + seconds(60);
   while (!round_ready(round) && !interrupted_) {
@@ -102,7 +101,7 @@ Result<Session::RoundEnd> Session::run_round(int round, const std::vector<Worker
     const bool over = world_.all_ended(round);
     const bool quiet = all_waiting();
     const bool look = over || quiet || engine_.waits_for_orphans();
-    Nanoseconds wake = look ? now() + proof_interval : std::min(deadline, now() + milliseconds(200));
+    Nanoseconds wake = std::min(deadline, now() + look_interval);
     for (const Timed& timed : timed_) wake = std::min(wake, timed.at);
     TRY(pump(wake));
     fire_due();

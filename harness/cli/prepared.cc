@@ -1,0 +1,77 @@
+#include "cli/prepared.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/rng.h"
+#include "base/text.h"
+#include "cli/environment.h"
+#include "loader/loader.h"
+
+namespace jitrace {
+
+Result<Machine> look_around(const std::vector<std::string>& nvcc) {
+  Machine machine;
+  TRY_ASSIGN(machine.libexec, find_libexec());
+  ToolchainSearch search;
+  search.nvcc = nvcc;
+  search.libexec = machine.libexec;
+  machine.probes = find_toolchains(search);
+  for (const ToolchainProbe& probe : machine.probes) {
+    if (!probe.toolchain) continue;
+    machine.toolchains.push_back(*probe.toolchain);
+    machine.usable.toolchains.push_back(probe.toolchain->name);
+  }
+  for (const LoaderProbe& loader : find_loaders()) {
+    if (loader.usable) machine.usable.loaders.push_back(loader.name);
+  }
+  return machine;
+}
+
+Result<std::vector<std::string>> make_caches(const std::vector<std::string>& dirs, const std::string& run_dir,
+                                             const std::string& run_id) {
+  std::vector<std::string> roots;
+  std::vector<std::string> wanted = dirs;
+  if (wanted.empty()) wanted.push_back(join(run_dir, "cache"));
+  for (const std::string& dir : wanted) {
+    std::error_code code;
+    const std::string full = std::filesystem::absolute(dir, code).lexically_normal();
+    if (dirs.empty()) TRY(make_dirs(full));
+    if (!exists(full)) return make_error("use the cache directory", full, ENOENT, "create it, or name another with --cache");
+    if (!std::filesystem::is_directory(full, code)) return make_error("use the cache directory", full, ENOTDIR);
+    const std::string root = join(full, "jitrace-" + run_id);
+    if (const auto made = make_dirs(root); !made) {
+      return make_error("use the cache directory", full, made.error().code, "a directory cannot be made in it; is it writable?");
+    }
+    // A full file system lets a directory be made and nothing be written.
+    const std::string probe = join(root, "probe");
+    const std::string page(4096, '\0');
+    auto written = write_file(probe, page);
+    if (written) written = remove_file(probe);
+    if (!written) {
+      (void)remove_tree(root);
+      return make_error("use the cache directory", full, written.error().code, "nothing can be written in it");
+    }
+    roots.push_back(root);
+  }
+  return roots;
+}
+
+Result<std::vector<Lane>> start_lanes(int count, const std::string& libexec, const std::vector<std::string>& scrap) {
+  std::vector<Lane> lanes;
+  for (int i = 0; i < count; ++i) {
+    TRY_ASSIGN(Guard guard, Guard::start(join(libexec, "guard")));
+    for (const std::string& directory : scrap) TRY(guard.add_scrap(directory));
+    lanes.push_back({i, std::move(guard), 0});
+  }
+  return lanes;
+}
+
+ExitCode complain(const Error& error, ExitCode code) {
+  std::fprintf(stderr, "jitrace: %s\n", error.message().c_str());
+  return code;
+}
+
+}  // namespace jitrace
