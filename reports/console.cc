@@ -85,14 +85,15 @@ class Console {
     heading(fault);
     std::string said;
     const std::vector<std::string> names = row_names(cells);
+    bool any = false;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (cells[i]->skipped) continue;
-      const std::string now = setting(*cells[i]);
-      if (now != said) {
-        paragraph("  ", now, Ink::dim);
-        header();
+      if (!any) header();
+      any = true;
+      if (const std::string now = setting(*cells[i]); now != said) {
+        paragraph("  - ", now, Ink::dim);
+        said = now;
       }
-      said = now;
       row(names[i], *cells[i]);
     }
     const auto left_out = std::count_if(cells.begin(), cells.end(), [](const Cell* cell) { return cell->skipped.has_value(); });
@@ -108,10 +109,10 @@ class Console {
     return names;
   }
 
-  std::size_t seen_width() const { return width_ - 2 - name_width - 1 - 1 - time_width - 1 - time_width - 1 - standing_width; }
+  std::size_t seen_width() const { return width_ - 2 - name_width - 2 - 1 - time_width - 1 - time_width - 1 - standing_width; }
 
   void header() {
-    line(fmt::format("  {} {} {} {} {}", fit("strategy", name_width, Fill::yes), fit("seen", seen_width(), Fill::yes),
+    line(fmt::format("  {}  {} {} {} {}", fit("strategy", name_width, Fill::yes), fit("seen", seen_width(), Fill::yes),
                      fit("handoff", time_width, Fill::yes), fit("served", time_width, Fill::yes), "promise"),
          Ink::dim);
   }
@@ -122,7 +123,7 @@ class Console {
     const std::string verdict = standing(cell);
     const Ink how = cell.verdict == Grade::pass ? Ink::good : cell.verdict == Grade::fail ? Ink::bad : Ink::bold;
     for (std::size_t i = 0; i < std::max(left.size(), seen.size()); ++i) {
-      std::string text = "  " + fit(i < left.size() ? left[i] : "", name_width, Fill::yes) + " " +
+      std::string text = "  " + fit(i < left.size() ? left[i] : "", name_width, Fill::yes) + "  " +
                          fit(i < seen.size() ? seen[i] : "", seen_width(), Fill::yes);
       if (i == 0) {
         text += fmt::format(" {} {} ", fit(duration_or_dash(cell.handoff, &Spread::p50), time_width, Fill::yes),

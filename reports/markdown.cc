@@ -53,25 +53,27 @@ std::string render_markdown(const Report& report, std::size_t limit) {
                       counts.inconclusive, counts.skipped, report.seed, report.interrupted ? "; interrupted" : "");
   pieces.push_back(head);
   for (const auto& [fault, cells] : by_fault(report)) {
-    std::string said;
-    pieces.push_back(fmt::format("\n### {}\n", for_markdown(fault)));
+    std::string said, piece = fmt::format("\n### {}\n", for_markdown(fault));
     for (const Cell* cell : cells) {
-      std::string piece;
+      if (cell->skipped) continue;  // listed below, with the reason
       if (setting(*cell) != said) {
         said = setting(*cell);
-        piece = fmt::format("\n{}\n\n| strategy | seen | handoff | first served | all served | builds | promise |\n"
+        piece += fmt::format("\n{}\n\n| strategy | seen | handoff | first served | all served | builds | promise |\n"
                             "|---|---|---|---|---|---|---|\n",
                             for_markdown(said));
       }
       pieces.push_back(piece + row(*cell));
+      piece.clear();
     }
   }
   for (const Cell& cell : report.cells) {
-    if (cell.skipped) {
-      pieces.push_back(fmt::format("\n- skipped {}: {}\n", for_markdown(cell.id), for_markdown(*cell.skipped)));
-    } else if (cell.verdict != Grade::pass) {
-      pieces.push_back(details(cell));
-    }
+    if (!cell.skipped && cell.verdict != Grade::pass) pieces.push_back(details(cell));
+  }
+  std::string title = "\n#### Skipped\n\n";
+  for (const Cell& cell : report.cells) {
+    if (!cell.skipped) continue;
+    pieces.push_back(fmt::format("{}- {}: {}\n", title, for_markdown(cell.id), for_markdown(*cell.skipped)));
+    title.clear();
   }
   if (!report.machine.empty()) {
     std::string machine = "\n<details><summary>machine</summary>\n\n";

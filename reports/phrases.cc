@@ -20,6 +20,12 @@ const std::vector<std::string>& telling_order() {
   return order;
 }
 
+// Then that nothing recovered says itself.
+bool blocked_always(const Cell& cell) {
+  const auto hang = cell.findings.find("hang");
+  return hang != cell.findings.end() && hang->second == cell.trials;
+}
+
 }  // namespace
 
 std::string duration(double ms) {
@@ -59,7 +65,7 @@ std::string headline(const Cell& cell, Detail detail) {
     } else {
       parts.push_back(fmt::format("served {} of {}", cell.recovered, conclusive));
     }
-  } else if (detail == Detail::all && anything_to_recover) {
+  } else if (detail == Detail::all && anything_to_recover && !blocked_always(cell)) {
     parts.push_back(fmt::format("recovered {} of {}", cell.recovered, conclusive));
   }
   if (cell.inconclusive > 0 && conclusive > 0 && detail == Detail::all) {
@@ -81,7 +87,7 @@ std::string recovery_words(const Cell& cell) {
   if (cell.handoff.n > 0) parts.push_back("handoff p50 " + duration(cell.handoff.p50));
   if (cell.first_served.n > 0) parts.push_back("first served " + duration(cell.first_served.p50));
   if (cell.all_served.n > 0) parts.push_back("all served " + duration(cell.all_served.p50));
-  if (cell.all_served.unrecovered > 0) parts.push_back(fmt::format("{} never", cell.all_served.unrecovered));
+  if (cell.all_served.unrecovered > 0) parts.push_back(fmt::format("{} never served", cell.all_served.unrecovered));
   return join_text(parts, ", ");
 }
 
