@@ -248,27 +248,47 @@ void GuardLoop::go_on_sweeping() {
 
 // Stops everybody before the first is killed, so that nobody can start another while the rest dies; then kills.
 void GuardLoop::freeze_and_kill() {
-  std::vector<std::pair<Name, Fd>> frozen;
-  std::set<Name> seen;
+  std::map<pid_t, Fd> frozen;
+  const pid_t self = ::getpid();
+  std::set<pid_t> foreign;
+  const auto freeze = [&](const ProcStat& seen) {
+    auto pidfd = open_pidfd(seen.pid);
+    const auto stat = proc_stat(seen.pid);
+    // Looked at again behind the handle, which so names the process that was meant.
+    if (!pidfd || !stat || stat->start_ticks != seen.start_ticks) return false;
+    if (stat->state != 'Z') {
+      (void)send_signal(*pidfd, SIGSTOP);
+      if (!started_.contains(seen.pid)) arguments_.try_emplace(seen.pid, proc_arguments(seen.pid));
+      if (!killed_.contains({seen.pid, seen.start_ticks})) ++killed_alive_;
+    }
+    killed_.emplace(seen.pid, seen.start_ticks);
+    frozen.insert_or_assign(seen.pid, std::move(*pidfd));
+    return true;
+  };
+  // A storm of forks is outrun only if each is stopped as soon as it is seen, and if a pass looks at newcomers alone.
   for (bool fresh = true; fresh;) {
     fresh = false;
-    for (const pid_t pid : proc_descendants(::getpid())) {
-      auto pidfd = open_pidfd(pid);
+    std::vector<ProcStat> undecided;
+    for (const pid_t pid : proc_all()) {
+      if (pid == self || frozen.contains(pid) || foreign.contains(pid)) continue;
       const auto stat = proc_stat(pid);
-      // The handle was opened first: if the one that it names has ended since, the signal goes nowhere.
-      if (!pidfd || !stat || !seen.emplace(pid, stat->start_ticks).second) continue;
-      fresh = true;
-      if (stat->state != 'Z') {
-        (void)send_signal(*pidfd, SIGSTOP);
-        if (!started_.contains(pid)) arguments_.try_emplace(pid, proc_arguments(pid));
-        if (!killed_.contains({pid, stat->start_ticks})) ++killed_alive_;
+      if (!stat) continue;
+      if (stat->parent != self && !frozen.contains(stat->parent)) {
+        undecided.push_back(*stat);
+        continue;
       }
-      frozen.emplace_back(Name{pid, stat->start_ticks}, std::move(*pidfd));
+      fresh |= freeze(*stat);
     }
+    // Numbers begin anew at some time, and then a child is listed before its parent.
+    const auto is_ours = [&](const ProcStat& stat) { return frozen.contains(stat.parent); };
+    for (auto at = undecided.end(); (at = std::find_if(undecided.begin(), undecided.end(), is_ours)) != undecided.end();) {
+      fresh |= freeze(*at);
+      undecided.erase(at);
+    }
+    for (const ProcStat& stat : undecided) foreign.insert(stat.pid);
   }
-  for (const auto& [name, pidfd] : frozen) {
-    killed_.insert(name);
-    if (send_signal(pidfd, SIGKILL)) dying_.insert(name.first);
+  for (const auto& [pid, pidfd] : frozen) {
+    if (send_signal(pidfd, SIGKILL)) dying_.insert(pid);
   }
 }
 

@@ -86,9 +86,9 @@ TEST(Guard, SignalsReachTheProcess) {
   ASSERT_TRUE(lane.wait(Kind::started));
   ASSERT_TRUE(ready.wait());
   EXPECT_TRUE(lane.guard.signal(id, SIGTERM));
-  EXPECT_TRUE(lane.guard.signal(id, SIGSEGV));
+  EXPECT_TRUE(lane.guard.signal(id, SIGUSR2));
   ASSERT_TRUE(lane.wait(Kind::ended));
-  EXPECT_TRUE(lane.find(Kind::ended, id)->status->is_kill(SIGSEGV));
+  EXPECT_TRUE(lane.find(Kind::ended, id)->status->is_kill(SIGUSR2));
 }
 
 TEST(Guard, SignalsReachTheGroup) {
