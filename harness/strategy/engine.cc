@@ -13,13 +13,18 @@ namespace jitrace {
 Engine::Engine(const Preset& preset, const Job& job, Probe& probe)
     : preset_(preset), job_(job), probe_(probe), files_(probe, job.root), in_process_(job.keys.size(), false) {}
 
-Engine::Work Engine::begin(std::uint16_t key) {
+Engine::Work Engine::work_on(std::uint16_t key) {
   Work work;
   work.key = key;
   work.subject = &job_.keys[key];
   work.layout = layout_of(preset_, job_.root, work.subject->kernel, job_.arch, job_.toolchain.kind);
   probe_.set_key(key);
   probe_.set_attempt(0);
+  return work;
+}
+
+Engine::Work Engine::begin(std::uint16_t key) {
+  Work work = work_on(key);
   Event event;
   event.kind = EventKind::get_begin;
   probe_.note(std::move(event));
@@ -39,15 +44,21 @@ GetEnd Engine::finish(const Work& work, GetEnd end) {
 GetEnd Engine::get(std::uint16_t key) {
   Work work = begin(key);
   if (in_process_[key]) return finish(work, {Outcome::served, {}});
+  GetEnd end = obtain(work);
+  return finish(work, std::move(end));
+}
+
+GetEnd Engine::obtain(Work& work) {
   if (preset_.load.probe_first) {
     probe_.reach(Point::probe, files_.shown(work.layout.entry), 0);
     Looked looked = look_at(preset_, work.layout, work.subject->kernel, job_.arch, files_);
-    if (looked.look == Look::incomplete) return finish(work, {Outcome::failed, corrupted_directory(work.layout.entry)});
-    if (take_hit(work, std::move(looked))) return finish(work, load_all(work));
+    if (looked.look == Look::incomplete) return {Outcome::failed, corrupted_directory(work.layout.entry)};
+    if (take_hit(work, std::move(looked))) return load_all(work);
   }
+  if (!preset_.locks.empty() && preset_.locks[0].kind == LockKind::daemon) return obtain_from_daemon(work);
   GetEnd end = get_through(work, 0);
   if (end.outcome == Outcome::none && !work.loaded) end = load_all(work);
-  return finish(work, end);
+  return end;
 }
 
 // Takes the locks from `level` on, outermost first, and builds inside them. Outcome::none: nothing went wrong so far.
@@ -80,6 +91,9 @@ GetEnd Engine::get_through(Work& work, std::size_t level) {
   // A planted bug may have given it back already.
   if (!work.held.empty() && work.held.back().get() == mine) {
     work.held.back()->release();
+    // torch removes its baton in a `finally` that nobody guards: if somebody has removed it before, that is the exception
+    // which the user sees.
+    if (end.outcome == Outcome::none && !mine->reason().empty()) end = {Outcome::failed, mine->reason()};
     work.held.pop_back();
   }
   return end;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,8 +14,19 @@
 #include "strategy/lock/lock.h"
 #include "strategy/preset.h"
 #include "strategy/probe.h"
+#include "strategy/run/run.h"
 
 namespace jitrace {
+
+// A build on somebody else's behalf: what the compile server takes from a request.
+struct BuildOrder {
+  std::uint64_t attempt = 0;
+  std::vector<std::string> argv;         // {source} and {output} are replaced; empty: the job's toolchain decides
+  std::vector<std::string> environment;  // complete, but for TMPDIR
+  std::string directory;
+  std::function<void(pid_t)> started;    // the compiler runs
+  std::function<void(int)> ended;        // with this status, as waitpid gives it
+};
 
 // How a request for a kernel ended: built, served, fell_back or failed, and what the system's user would read.
 struct GetEnd {
@@ -32,6 +44,8 @@ class Engine {
   GetEnd get(std::uint16_t key);
   GetEnd clear(std::uint16_t key);          // removes the key's part of the cache
   GetEnd force_rebuild(std::uint16_t key);  // removes the artifact, then gets it
+  // Looks, builds and publishes, and loads nothing. For the compile server, which announces no get.
+  GetEnd build_entry(std::uint16_t key, const BuildOrder& order);
 
  private:
   // What one get has come to so far.
@@ -44,12 +58,15 @@ class Engine {
     std::uint64_t publisher = 0;    // who published what was found, where a manifest says so
     std::string bytes;              // own copy: verified bytes
     std::string private_dir;
+    const BuildOrder* order = nullptr;
     bool built = false;
     bool loaded = false;
   };
   enum class Remove { base, artifact };
 
+  Work work_on(std::uint16_t key);
   Work begin(std::uint16_t key);
+  GetEnd obtain(Work& work);
   GetEnd finish(const Work& work, GetEnd end);
   GetEnd get_through(Work& work, std::size_t level);
   GetEnd under_lock(Work& work, std::size_t level);
@@ -59,7 +76,11 @@ class Engine {
   void sweep_baton(Work& work, std::size_t level);
   void release(Work& work);
 
+  GetEnd obtain_from_daemon(Work& work);
+  GetEnd obtain_as_sound(Work& work);
+
   GetEnd build(Work& work);
+  Result<BuildEnd> run_compiler(const Build& build);
   Result<void> write_source(Work& work, const std::string& source);
   GetEnd publish(Work& work, const std::string& output);
   GetEnd publish_file(Work& work, const std::string& output);

@@ -63,7 +63,7 @@ Result<void> Engine::write_source(Work& work, const std::string& source) {
 GetEnd Engine::build(Work& work) {
   const Layout& layout = work.layout;
   const bool is_private = preset_.place == Place::private_dir;
-  work.attempt = next_attempt();
+  work.attempt = work.order != nullptr ? work.order->attempt : next_attempt();
   probe_.set_attempt(work.attempt);
   if (is_private) {
     work.private_dir = join(layout.temporary, preset_.family == Family::sound ? sound_name() : deepgemm_name());
@@ -96,28 +96,22 @@ GetEnd Engine::build(Work& work) {
   }
   build.started = [&work](pid_t pid) {
     for (const auto& lock : work.held) lock->note_compiler(pid);
+    if (work.order != nullptr && work.order->started) work.order->started(pid);
   };
+  if (work.order != nullptr) {
+    build.argv = work.order->argv;
+    build.environment = work.order->environment;
+    build.directory = work.order->directory;
+  }
 
   if (Result<void> written = write_source(work, build.source); !written) return failed(written.error());
   if (preset_.unlock == Unlock::before_publish && preset_.publish == Publish::in_place) release(work);
 
-  probe_.reach(Point::spawn, files_.shown(build.output), 0);
-  Event begin;
-  begin.kind = EventKind::attempt_begin;
-  begin.attempt = work.attempt;
-  begin.text = job_.toolchain.name;
-  probe_.note(std::move(begin));
   const Nanoseconds started = now();
-  const Result<BuildEnd> ran = run_build(run_of(preset_, job_.toolchain.name), build, files_, job_);
-  Event end;
-  end.kind = EventKind::attempt_end;
-  end.attempt = work.attempt;
-  end.a = ran ? (ran->raw_status >= 0 ? ran->raw_status : (ran->ok ? 0 : 1 << 8)) : -1;
-  end.b = ran && ran->nothing_to_do ? 1 : 0;
-  end.text = ran ? ran->output : ran.error().message();
-  probe_.note(std::move(end));
+  const Result<BuildEnd> ran = run_compiler(build);
   if (!ran) return {Outcome::failed, build_failure(preset_.family, work.subject->kernel, ran.error().message())};
   for (const auto& lock : work.held) lock->note_compile_time(now() - started);
+  if (work.order != nullptr && work.order->ended) work.order->ended(ran->raw_status);
   if (!ran->ok) {
     if (preset_.family == Family::sound) [[maybe_unused]] const auto gone = files_.remove_tree(work.private_dir);
     return {Outcome::failed, build_failure(preset_.family, work.subject->kernel, ran->output)};
@@ -125,6 +119,25 @@ GetEnd Engine::build(Work& work) {
   work.built = !ran->nothing_to_do;
   if (ran->nothing_to_do) work.attempt = 0;
   return publish(work, build.output);
+}
+
+Result<BuildEnd> Engine::run_compiler(const Build& build) {
+  probe_.reach(Point::spawn, files_.shown(build.output), 0);
+  Event begin;
+  begin.kind = EventKind::attempt_begin;
+  begin.attempt = build.attempt;
+  begin.text = job_.toolchain.name;
+  probe_.note(std::move(begin));
+  Result<BuildEnd> ran = run_build(run_of(preset_, job_.toolchain.name), build, files_, job_);
+  Event end;
+  end.kind = EventKind::attempt_end;
+  end.attempt = build.attempt;
+  end.a = -1;
+  if (ran) end.a = ran->raw_status >= 0 ? ran->raw_status : (ran->ok ? 0 : 1 << 8);
+  end.b = ran && ran->nothing_to_do ? 1 : 0;
+  end.text = ran ? ran->output : ran.error().message();
+  probe_.note(std::move(end));
+  return ran;
 }
 
 GetEnd Engine::publish(Work& work, const std::string& output) {

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "event/checksum.h"
+#include "strategy/daemon_wire.h"
 
 namespace jitrace {
 namespace {
@@ -21,6 +22,7 @@ ArtifactKind artifact_kind(Family family, ToolchainKind toolchain) {
 }
 
 std::string lock_path(const LockChoice& lock, const Layout& layout, const std::string& root, const std::string& key) {
+  if (lock.kind == LockKind::daemon) return daemon_lock_path(root);
   switch (lock.file) {
     case LockFile::inside_entry: return join(layout.entry, lock.name);
     case LockFile::beside_root: return layout.base + ".lock";

@@ -178,6 +178,21 @@ Preset sound() {
   return p;
 }
 
+// Everybody asks one server, and only the server builds. What it publishes is an entry of `sound`, and so is what a
+// client builds that has lost it twice.
+Preset daemon_preset() {
+  Preset p = sound();
+  p.name = "daemon";
+  p.mirrors = "none: one compile server per cache, its liveness a lock held for life (sccache's lessons; subjects.md 17)";
+  LockChoice server;
+  server.kind = LockKind::daemon;
+  server.bound = seconds(10);  // without a sign of life
+  p.locks = {server};
+  p.points = {Point::probe,  Point::make_dir,     Point::write_source, Point::spawn,   Point::compile,
+              Point::output, Point::publish_meta, Point::sync,         Point::publish, Point::load};
+  return p;
+}
+
 std::vector<Preset> make_presets() {
   return {torch_baton(),
           torch_flock(),
@@ -186,6 +201,7 @@ std::vector<Preset> make_presets() {
           deepgemm(),
           deepgemm_flock(),
           deepgemm_dir(),
+          daemon_preset(),
           sound()};
 }
 

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "event/board.h"
 #include "strategy/engine.h"
-#include "worker/board_probe.h"
+#include "strategy/board_probe.h"
 
 namespace jitrace {
 namespace {

@@ -38,8 +38,10 @@ class Baton final : public Lock {
   void release() override {
     files_.probe().reach(Point::unlock, files_.shown(path_), inode_);
     fd_.close();
-    // Somebody may have removed it by hand; torch's os.remove would throw then, and nobody catches it.
-    if (Result<void> gone = files_.unlink(path_); !gone) reason_ = gone.error().message();
+    if (Result<void> gone = files_.unlink(path_); !gone) {
+      reason_ = gone.error().code == ENOENT ? "FileNotFoundError: [Errno 2] No such file or directory: '" + path_ + "'"
+                                            : gone.error().message();
+    }
   }
 
   std::uint64_t inode() const override { return inode_; }

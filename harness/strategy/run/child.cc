@@ -28,6 +28,12 @@ Result<WaitStatus> reap(Process& process, Probe& probe, const Fd& control) {
 
 Result<std::vector<std::string>> build_environment(const Build& build, const Job& job) {
   TRY(make_dirs(build.scratch));
+  if (!build.environment.empty()) {
+    std::vector<std::string> environment = build.environment;
+    std::erase_if(environment, [](const std::string& setting) { return setting.starts_with("TMPDIR="); });
+    environment.push_back("TMPDIR=" + build.scratch);
+    return environment;
+  }
   const Attempt attempt{build.attempt, build.key, build.scratch};
   TRY_ASSIGN(std::vector<std::string> changes, attempt_environment(job.toolchain, attempt, job.shadow));
   if (!job.board.empty()) changes.push_back("JITRACE_BOARD=" + job.board);

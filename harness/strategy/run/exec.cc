@@ -7,13 +7,28 @@
 #include "strategy/run/child.h"
 
 namespace jitrace {
+namespace {
+
+void put(std::string& word, std::string_view placeholder, const std::string& value) {
+  const std::size_t at = word.find(placeholder);
+  if (at != std::string::npos) word.replace(at, placeholder.size(), value);
+}
+
+}  // namespace
 
 Result<BuildEnd> run_exec(const Build& build, Files& files, const Job& job) {
   TRY_ASSIGN(std::vector<std::string> environment, build_environment(build, job));
   const std::string said = join(build.scratch, "output");
   TRY_ASSIGN(Fd output, open_fd(said, O_WRONLY | O_CREAT | O_TRUNC));
   Command command;
-  command.argv = compile_command(job.toolchain, job.compiler, job.arch, build.source, build.output, build.kind);
+  command.argv = build.argv;
+  if (command.argv.empty()) {
+    command.argv = compile_command(job.toolchain, job.compiler, job.arch, build.source, build.output, build.kind);
+  }
+  for (std::string& word : command.argv) {
+    put(word, "{source}", build.source);
+    put(word, "{output}", build.output);
+  }
   command.environment = std::move(environment);
   command.directory = build.directory;
   command.out = output.get();

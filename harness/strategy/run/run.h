@@ -29,6 +29,10 @@ struct Build {
   Orphans orphans = Orphans::live_on;
   std::vector<int> inherit;     // lock descriptors that the child shares
   std::function<void(pid_t)> started;
+  // For exec only: what to run instead of the job's compiler, {source} and {output} standing for the two, and the
+  // complete environment, but for TMPDIR. Empty: the job decides.
+  std::vector<std::string> argv;
+  std::vector<std::string> environment;
 };
 
 struct BuildEnd {

@@ -131,6 +131,20 @@ TEST_F(ManifestTest, MissingOrEmptyManifestIsRepaired) {
   expect_repaired();
 }
 
+TEST(TorchBaton, ReleaseOfABatonThatSomebodyHasSweptIsTheUsersException) {
+  Bench bench;
+  Recorder recorder;
+  const Preset& preset = *find_preset("torch-baton");
+  const Layout layout = layout_of(preset, bench.job.root, "k0", "sm_90a", ToolchainKind::fake);
+  recorder.at_point = [&](Point point) {
+    if (point != Point::unlock) return;
+    EXPECT_TRUE(remove_file(layout.locks[0]));
+  };
+  const GetEnd end = Engine(preset, bench.job, recorder).get(0);
+  EXPECT_EQ(end.outcome, Outcome::failed);
+  EXPECT_THAT(end.message, testing::StartsWith("FileNotFoundError: [Errno 2] No such file or directory: '"));
+}
+
 TEST(DeepgemmDir, ThrowsForEverWhereAFileIsMissing) {
   Bench bench;
   Recorder recorder;

@@ -40,7 +40,7 @@ Process WorkerBench::start() {
   EXPECT_TRUE(write_file(base + ".spec", spec.text()));
   Command command;
   command.argv = {std::string(JITRACE_LIBEXEC) + "/worker", base + ".spec"};
-  command.environment = environment_with({"JITRACE_CLIENT=" + std::to_string(spec.client)});
+  command.environment = environment_with({"JITRACE_CLIENT=" + std::to_string(spec.client), "TMPDIR=" + directory.path()});
   Result<Process> process = Process::spawn(command);
   EXPECT_TRUE(process) << process.error().message();
   return std::move(*process);

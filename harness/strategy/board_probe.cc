@@ -1,4 +1,4 @@
-#include "worker/board_probe.h"
+#include "strategy/board_probe.h"
 
 #include <unistd.h>
 
