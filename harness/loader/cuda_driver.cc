@@ -41,7 +41,8 @@ bool look_up_all(CudaDriver& driver) {
 
 Result<CudaDriver> CudaDriver::open() {
   CudaDriver driver;
-  driver.handle = {::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL), &::dlclose};
+  // The driver's threads and contexts outlive any handle on it, so its code must never be unmapped.
+  driver.handle = {::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE), &::dlclose};
   if (!driver.handle) return plain_error("open libcuda.so.1", "no NVIDIA driver here; use the elf loader");
   if (!look_up_all(driver)) return plain_error("use libcuda.so.1", "it lacks an entry point");
   if (const Code code = driver.init(0); code != 0) return plain_error("start the CUDA driver", driver.describe(code));

@@ -23,6 +23,8 @@ constexpr int exit_wrong_numbers = 2;
 // Runs in the child: a cut shared object kills its loader with SIGBUS, and no handler can make that an error.
 [[noreturn]] void load_and_check(const char* path, int answer) {
   ::prctl(PR_SET_DUMPABLE, 0);  // its death is an answer, not worth a core file
+  // Whatever handlers the process has (a sanitizer's, say) must not turn that death into an exit.
+  for (const int number : {SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGABRT, SIGTRAP}) ::signal(number, SIG_DFL);
   void* handle = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* text = ::dlerror();

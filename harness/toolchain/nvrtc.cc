@@ -50,7 +50,8 @@ Nvrtc::~Nvrtc() = default;
 
 Result<Nvrtc> Nvrtc::open(const std::string& path) {
   auto library = std::make_unique<Library>();
-  library->handle.reset(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
+  // It may keep threads, so its code must never be unmapped.
+  library->handle.reset(::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE));
   void* handle = library->handle.get();
   if (handle == nullptr) return make_error("open library", path, 0, ::dlerror());
   const bool whole = look_up(handle, "nvrtcVersion", library->version) &&
