@@ -24,7 +24,7 @@ bool ends_builder(const FaultPlan& fault) {
 
 FaultEngine::FaultEngine(const Plan& plan, World& world, Control& control)
     : plan_(plan), world_(world), control_(control) {
-  for (const FaultPlan& fault : plan.faults) armed_.push_back({fault, static_cast<int>(armed_.size()), 0, false, driver_slot});
+  for (const FaultPlan& fault : plan.faults) armed_.push_back({fault, static_cast<int>(armed_.size())});
 }
 
 void FaultEngine::arm() {
@@ -124,7 +124,7 @@ void FaultEngine::fire(Armed& armed, const Event& arrival) {
   control_.release(arrival.slot, Order::go);
 }
 
-Result<std::string> FaultEngine::act(const Armed& armed, const Event& arrival, Slot actor) {
+Result<std::string> FaultEngine::act(Armed& armed, const Event& arrival, Slot actor) {
   const FaultPlan& fault = armed.fault;
   switch (fault.kind) {
     case FaultKind::kill:
@@ -150,7 +150,7 @@ Result<std::string> FaultEngine::act(const Armed& armed, const Event& arrival, S
   return plain_error("fire a fault", "its kind is not known");
 }
 
-Result<std::string> FaultEngine::kill(const Armed& armed, const Event& arrival, Slot actor) {
+Result<std::string> FaultEngine::kill(Armed& armed, const Event& arrival, Slot actor) {
   const FaultPlan& fault = armed.fault;
   const int number = fault.kind == FaultKind::stop ? SIGSTOP : fault.signal;
   WorkerState* worker = world_.worker(actor);
@@ -158,13 +158,13 @@ Result<std::string> FaultEngine::kill(const Armed& armed, const Event& arrival, 
     const pid_t pid = tool_of(fault.who, arrival);
     if (pid <= 0) return plain_error("fire a fault", "no " + std::string(name_of(fault.who)) + " runs for this build");
     TRY(control_.signal_tool(pid, number));
-    for (ToolState& tool : world_.tools()) {
-      if (tool.pid == pid && number == SIGSTOP) tool.stopped = true;
-    }
+    armed.tool = pid;
+    armed.stopped = number == SIGSTOP;
     return describe(fault) + ", pid " + std::to_string(pid);
   }
   if (worker == nullptr) return plain_error("fire a fault", "there is no such worker");
   if (number == SIGSTOP) {
+    armed.stopped = true;
     worker->stopped = true;
     worker->continue_planned = fault.until != Point::none;
   } else {
@@ -208,20 +208,31 @@ pid_t FaultEngine::tool_of(Victim who, const Event& arrival) const {
 }
 
 void FaultEngine::continue_stopped(const Event& event) {
+  // Who has loaded was at `load`; one that stood there when the other was stopped says it only now.
+  const Point point = event.kind == EventKind::loaded ? Point::load : event.point;
+  const auto actor = world_.actor(event);
   for (Armed& armed : armed_) {
-    if (!armed.fired || armed.fault.kind != FaultKind::stop || armed.fault.until != event.point) continue;
-    const auto actor = world_.actor(event);
-    WorkerState* stopped = world_.worker(armed.victim);
-    if (!actor || *actor == armed.victim || stopped == nullptr || !stopped->stopped) continue;
-    stopped->stopped = false;
-    if (const auto sent = control_.signal_worker(armed.victim, SIGCONT); !sent) {
-      Event missed;
-      missed.kind = EventKind::fault_missed;
-      missed.a = armed.index;
-      missed.text = sent.error().message();
-      control_.note(missed);
-    }
+    if (armed.stopped && armed.fault.until == point && actor && *actor != armed.victim) go_on(armed);
   }
+}
+
+void FaultEngine::go_on(Armed& armed) {
+  armed.stopped = false;
+  WorkerState* worker = world_.worker(armed.victim);
+  Result<void> sent = make_error("continue worker", std::to_string(armed.victim), ESRCH);
+  if (armed.tool > 0) sent = control_.signal_tool(armed.tool, SIGCONT);
+  else if (worker != nullptr && armed.fault.who == Victim::tree) sent = control_.signal_tree(worker->pid, SIGCONT);
+  else if (worker != nullptr && armed.fault.who == Victim::group) sent = control_.signal_group(armed.victim, SIGCONT);
+  else if (worker != nullptr) sent = control_.signal_worker(armed.victim, SIGCONT);
+  if (sent) {
+    if (worker != nullptr) worker->stopped = false;
+    return;
+  }
+  Event missed;
+  missed.kind = EventKind::fault_missed;
+  missed.a = armed.index;
+  missed.text = sent.error().message();
+  control_.note(missed);
 }
 
 void FaultEngine::on_orphans_gone() {
@@ -249,6 +260,11 @@ bool FaultEngine::release_stuck() {
   }
   if (!successors_.empty() && !orphans_pending_) {
     release_successors();
+    return true;
+  }
+  for (Armed& armed : armed_) {
+    if (!armed.stopped || armed.fault.until == Point::none) continue;
+    go_on(armed);
     return true;
   }
   return false;

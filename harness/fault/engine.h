@@ -22,8 +22,8 @@ class FaultEngine {
   void arm();
   // Every event of the trial, after World has seen it.
   void on_event(const Event& event);
-  // Nobody can move but for those we hold: lets the ones go that were held for something that can no longer happen.
-  // False if nobody was held.
+  // Nobody can move but for those we hold or stopped for a while: lets the ones go that wait for something that can no
+  // longer happen. False if there is nobody.
   bool release_stuck();
   // No tool of a killed builder is left.
   void on_orphans_gone();
@@ -44,18 +44,21 @@ class FaultEngine {
     int seen = 0;
     bool fired = false;
     Slot victim = driver_slot;
+    pid_t tool = -1;      // where the victim is no worker
+    bool stopped = false; // and not continued yet
   };
 
   bool matches(const Armed& armed, const Event& arrival) const;
   void arrived(const Event& arrival);
   void fire(Armed& armed, const Event& arrival);
-  Result<std::string> act(const Armed& armed, const Event& arrival, Slot actor);
-  Result<std::string> kill(const Armed& armed, const Event& arrival, Slot actor);
+  Result<std::string> act(Armed& armed, const Event& arrival, Slot actor);
+  Result<std::string> kill(Armed& armed, const Event& arrival, Slot actor);
   pid_t tool_of(Victim who, const Event& arrival) const;
   bool holds_successors(const Event& arrival) const;
   void release_successors();
   void release_orphan();
   void continue_stopped(const Event& event);
+  void go_on(Armed& armed);
 
   const Plan& plan_;
   World& world_;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -12,13 +13,19 @@
 namespace jitrace {
 namespace {
 
+// Of the guard's ids: workers have their slots, those who hold a file open come after every slot that a board can have.
+constexpr std::uint32_t first_holder = 65536;
+constexpr std::uint32_t ids_per_trial = 2 * first_holder;
+
 std::string control_path(const Stage& stage, Slot slot) { return join(stage.lane_dir, "control." + std::to_string(slot)); }
 
 }  // namespace
 
 Session::Session(const Plan& plan, const Setup& setup, const Stage& stage, Board board, Lane& lane, const Fd& interrupt)
     : plan_(plan), setup_(setup), stage_(stage), board_(std::move(board)), guard_(lane.guard), interrupt_(interrupt),
-      engine_(plan_, world_, *this), id_base_(lane.next_id), next_id_(lane.next_id) {}
+      engine_(plan_, world_, *this), id_base_(lane.next_id) {
+  lane.next_id += ids_per_trial;
+}
 
 // --- Control ---
 
@@ -86,9 +93,37 @@ void Session::note(Event event) {
 }
 
 Result<void> Session::damage_cache(const std::string& path, const std::string& how, Slot slot) {
+  if (how == "hold") return hold_open(path, slot);
   const auto preset = presets_.find(slot);
   return damage_path(plan_, setup_, stage_, preset == presets_.end() ? plan_.workers.front().preset : preset->second, path,
                      how);
+}
+
+Result<void> Session::hold_open(const std::string& path, Slot slot) {
+  const auto preset = presets_.find(slot);
+  TRY_ASSIGN(const std::string file, expand_path(plan_, setup_, stage_,
+                                                 preset == presets_.end() ? plan_.workers.front().preset : preset->second, path));
+  const std::string told = join(stage_.lane_dir, "held." + std::to_string(holder_ids_));
+  if (::mkfifo(told.c_str(), 0600) != 0) return last_error("create fifo", told);
+  TRY_ASSIGN(const Fd fifo, open_fd(told, O_RDWR | O_NONBLOCK));
+  Guard::Start start;
+  start.id = id_base_ + first_holder + holder_ids_++;
+  start.argv = {"/bin/sh", "-c", "exec 3<\"$1\" && echo open >\"$2\" && exec sleep infinity", "sh", file, told};
+  start.environment = worker_environment(stage_, 0);
+  start.directory = stage_.lane_dir;
+  TRY(guard_.start_process(start));
+  // Whoever renames must find it open; the gate that brought us here keeps everybody where they are.
+  TRY_ASSIGN(const std::vector<int> ready, wait_readable({fifo.get()}, now() + seconds(10)));
+  if (ready.empty()) return make_error("hold open", file, 0, "the process that should never said that it had it open");
+  return {};
+}
+
+Result<void> Session::end_holders() {
+  for (std::uint32_t i = 0; i < holder_ids_; ++i) {
+    // One of an earlier round has ended already.
+    (void)guard_.signal(id_base_ + first_holder + i, SIGKILL);
+  }
+  return {};
 }
 
 // --- Taking in what happened ---
@@ -118,6 +153,11 @@ void Session::take_board(Board::Torn torn) {
 }
 
 void Session::guard_said(const GuardEvent& said) {
+  if (said.kind != GuardEvent::Kind::adopted && said.kind != GuardEvent::Kind::adopted_ended &&
+      said.kind != GuardEvent::Kind::swept && said.id - id_base_ >= first_holder) {
+    if (said.kind == GuardEvent::Kind::started) holders_.insert(said.pid);
+    return;
+  }
   Event event;
   event.stamp = said.stamp;
   event.pid = static_cast<std::uint32_t>(std::max<pid_t>(said.pid, 0));

@@ -66,6 +66,9 @@ class Session final : public Control {
   bool look_for_hang(int round);
   void dump(int round, const std::string& blocked_by);
   Result<void> clean_up();
+  // A process of the first client that has the file open until the round ends: what makes a rename's target busy.
+  Result<void> hold_open(const std::string& path, Slot slot);
+  Result<void> end_holders();
   std::string resolve(const std::string& path) const;
   Slot slot_of(std::uint32_t id) const;
 
@@ -80,12 +83,13 @@ class Session final : public Control {
   std::vector<Event> events_;
   std::uint64_t next_record_ = 0;
   std::uint32_t id_base_;
-  std::uint32_t& next_id_;
   Slot next_slot_ = 0;
   std::map<std::string, Slot> owners_;       // lock path → who passed lock_held there last
   std::map<Slot, std::string> ends_;
   std::map<Slot, std::uint64_t> cpu_at_wait_;
   std::set<pid_t> daemons_;
+  std::set<pid_t> holders_;
+  std::uint32_t holder_ids_ = 0;
   bool interrupted_ = false;
   bool swept_ = false;
   bool cleaning_ = false;

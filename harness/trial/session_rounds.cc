@@ -24,7 +24,6 @@ Result<void> Session::start_workers(int round, const std::vector<WorkerPlan>& wo
   int index = 0;
   for (const WorkerPlan& plan : workers) {
     const Slot slot = next_slot_++;
-    next_id_ = id_base_ + next_slot_;
     world_.add_worker(slot, round, plan.client);
     presets_[slot] = plan.preset;
     const std::string spec_path = join(stage_.lane_dir, "spec." + std::to_string(slot));
@@ -55,7 +54,7 @@ bool Session::round_ready(int round) const {
 // Somebody other than the workers and the daemon lives below the guard.
 bool Session::tools_left(const std::vector<Descendant>& descendants) const {
   return std::any_of(descendants.begin(), descendants.end(), [this](const Descendant& d) {
-    if (d.state == 'Z' || daemons_.contains(d.pid) || daemons_.contains(d.parent)) return false;
+    if (d.state == 'Z' || daemons_.contains(d.pid) || daemons_.contains(d.parent) || holders_.contains(d.pid)) return false;
     return std::none_of(world_.workers().begin(), world_.workers().end(),
                         [&d](const auto& entry) { return entry.second.pid == d.pid && !entry.second.ended; });
   });
@@ -75,7 +74,7 @@ bool Session::all_waiting() const {
   for (const auto& [slot, worker] : world_.workers()) {
     if (worker.ended || !worker.started) continue;
     any = true;
-    if (worker.stopped && !worker.continue_planned) continue;
+    if (worker.stopped) continue;
     if (worker.held || !worker.wait || worker.wait->bound != 0) return false;
   }
   return any;
@@ -118,7 +117,10 @@ Result<Session::RoundEnd> Session::run_round(int round, const std::vector<Worker
     }
     if (world_.all_ended(round)) {
       if (!look) continue;
-      if (!tools_left(descendants)) return RoundEnd::all_ended;
+      if (!tools_left(descendants)) {
+        TRY(end_holders());
+        return RoundEnd::all_ended;
+      }
       if (engine_.release_stuck()) continue;
     } else if (quiet && all_waiting()) {
       if (look_for_hang(round)) return RoundEnd::hang;
@@ -133,7 +135,10 @@ Result<Session::RoundEnd> Session::run_round(int round, const std::vector<Worker
 
 bool Session::look_for_hang(int round) {
   HangFacts facts;
-  facts.descendants = guard_.descendants();
+  for (Descendant& descendant : guard_.descendants()) {
+    // A holder reads a file and does nothing else: it can release nobody.
+    if (!holders_.contains(descendant.pid)) facts.descendants.push_back(std::move(descendant));
+  }
   facts.locks = proc_locks();
   facts.exists = [this](const std::string& path) { return exists(resolve(path)); };
   facts.owners = owners_;

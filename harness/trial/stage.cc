@@ -32,25 +32,6 @@ std::string replace_all(std::string text, const std::string& from, const std::st
   return text;
 }
 
-Result<std::string> expand(const Plan& plan, const Setup& setup, const Stage& stage, const std::string& preset,
-                           const std::string& path) {
-  if (path.empty()) return stage.cache_dir;
-  TRY_ASSIGN(const Layout layout, layout_for(plan, setup, stage, preset, 0));
-  std::string full = replace_all(path, "{entry}", layout.entry);
-  full = replace_all(full, "{artifact}", layout.artifact);
-  full = replace_all(full, "{source}", layout.source);
-  if (full.find("{lock}") != std::string::npos) {
-    if (layout.locks.empty()) return plain_error("expand " + path, preset + " has no lock");
-    // The innermost: a leftover that matters is the one that nobody but its dead owner would remove.
-    full = replace_all(full, "{lock}", layout.locks.back());
-  }
-  if (!full.starts_with('/')) full = join(stage.cache_dir, full);
-  if (full.find("/../") != std::string::npos || !full.starts_with(stage.cache_dir)) {
-    return plain_error("expand " + path, "it leads out of the cache");
-  }
-  return full;
-}
-
 Result<void> cut_file(const std::string& path, const std::string& how) {
   TRY_ASSIGN(const std::uint64_t size, file_size(path));
   const std::uint64_t left = how == "empty" ? 0 : size / 2;
@@ -98,6 +79,25 @@ std::string state_of(const std::string& bytes, const ArtifactView& view, std::ui
 
 }  // namespace
 
+Result<std::string> expand_path(const Plan& plan, const Setup& setup, const Stage& stage, const std::string& preset,
+                                const std::string& path) {
+  if (path.empty()) return stage.cache_dir;
+  TRY_ASSIGN(const Layout layout, layout_for(plan, setup, stage, preset, 0));
+  std::string full = replace_all(path, "{entry}", layout.entry);
+  full = replace_all(full, "{artifact}", layout.artifact);
+  full = replace_all(full, "{source}", layout.source);
+  if (full.find("{lock}") != std::string::npos) {
+    if (layout.locks.empty()) return plain_error("expand " + path, preset + " has no lock");
+    // The innermost: a leftover that matters is the one that nobody but its dead owner would remove.
+    full = replace_all(full, "{lock}", layout.locks.back());
+  }
+  if (!full.starts_with('/')) full = join(stage.cache_dir, full);
+  if (full.find("/../") != std::string::npos || !full.starts_with(stage.cache_dir)) {
+    return plain_error("expand " + path, "it leads out of the cache");
+  }
+  return full;
+}
+
 Result<Stage> set_stage(const Plan& plan, const Setup& setup, int lane) {
   Stage stage;
   stage.token = setup.run_id + "-" + hex(random_bits());
@@ -122,7 +122,7 @@ Result<void> prepare_cache(const Plan& plan, const Setup& setup, const Stage& st
       TRY(build_entry(plan, setup, stage));
       continue;
     }
-    TRY_ASSIGN(const std::string path, expand(plan, setup, stage, preset, before.path));
+    TRY_ASSIGN(const std::string path, expand_path(plan, setup, stage, preset, before.path));
     if (before.action == "put") {
       TRY(make_dirs(parent_of(path)));
       TRY(write_file(path, before.content));
@@ -135,7 +135,7 @@ Result<void> prepare_cache(const Plan& plan, const Setup& setup, const Stage& st
 
 Result<void> damage_path(const Plan& plan, const Setup& setup, const Stage& stage, const std::string& preset,
                          const std::string& path, const std::string& how) {
-  TRY_ASSIGN(const std::string full, expand(plan, setup, stage, preset, path));
+  TRY_ASSIGN(const std::string full, expand_path(plan, setup, stage, preset, path));
   if (full == stage.cache_dir && how == "remove") {
     // The root stays: it is the mount, or the directory that the user named.
     TRY_ASSIGN(const std::vector<std::string> names, list_dir(full));

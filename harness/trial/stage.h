@@ -25,7 +25,12 @@ Result<Stage> set_stage(const Plan& plan, const Setup& setup, int lane);
 // Carries out cache.before. `entry` actions compile a sound entry of an earlier run.
 Result<void> prepare_cache(const Plan& plan, const Setup& setup, const Stage& stage);
 
-// `how`: remove, cut, empty, replace. `path` may hold {entry} {artifact} {lock} {source} of key 0 as `preset` has them.
+// The absolute path that a scenario's path stands for: {entry} {artifact} {lock} {source} of key 0 as `preset` has them,
+// else relative to the cache. Fails for one that leads out of the cache.
+Result<std::string> expand_path(const Plan& plan, const Setup& setup, const Stage& stage, const std::string& preset,
+                                const std::string& path);
+
+// `how`: remove, cut, empty, replace. `path` as for expand_path.
 Result<void> damage_path(const Plan& plan, const Setup& setup, const Stage& stage, const std::string& preset,
                          const std::string& path, const std::string& how);
 
