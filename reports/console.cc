@@ -139,11 +139,11 @@ class Console {
     bool any = false;
     for (const Cell& cell : report_.cells) {
       for (const Finding& finding : cell.examples) {
+        if (finding.kind == FindingClass::hang && cell.findings.contains("wedged")) continue;  // the same, once more
         if (!any) heading("Findings, the first of each kind");
         any = true;
-        const std::string name(name_of(finding.kind));
-        paragraph("  ", fmt::format("{} in {}, trial {}{}", name, cell.id, finding.trial,
-                                    finding.cause.empty() ? "" : ": " + finding.cause));
+        paragraph("  ", fmt::format("{}{} in {}, trial {}{}", name_of(finding.kind), cell.met ? " (as promised)" : "",
+                                    cell.id, finding.trial, finding.cause.empty() ? "" : ": " + finding.cause));
         if (!finding.evidence.empty()) paragraph("      ", finding.evidence.front(), Ink::dim);
       }
       if (!cell.examples.empty() && !cell.replay.empty()) command("    ", cell.replay);

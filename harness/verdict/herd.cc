@@ -40,6 +40,14 @@ void find_herds(const TrialView& view, TrialVerdict& verdict) {
     if (preset == nullptr || preset->builds_per_key == 0) continue;
     const int promised = preset->builds_per_key + due;
     if (static_cast<int>(attempts.size()) <= promised) continue;
+    // What an orphan overwrote is newer than the build tool remembers, so it is built again: the orphan's doing.
+    const bool overwritten = std::any_of(verdict.findings.begin(), verdict.findings.end(), [&](const Finding& found) {
+      return found.kind == FindingClass::orphan_write && found.key == group.second;
+    });
+    if (overwritten) {
+      verdict.notes.push_back(fmt::format("{} was built again after an orphan had overwritten it", view.kernel(key)));
+      continue;
+    }
     Finding finding;
     finding.kind = FindingClass::herd;
     finding.cause = fmt::format("{} builds instead of {}", attempts.size(), promised);

@@ -46,10 +46,21 @@ void count_faults(const TrialView& view, TrialVerdict& verdict) {
   verdict.faults_fired = static_cast<int>(fired.size());
 }
 
+// Paths read relative to the cache: it is gone when the report is read, and another one in every trial.
+void shorten(std::string& text, const std::string& cache) {
+  if (cache.empty()) return;
+  const std::string prefix = cache + "/";
+  for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at)) text.erase(at, prefix.size());
+}
+
 void note_limits(const TrialView& view, TrialVerdict& verdict) {
   const bool simulated =
       std::any_of(view.loads.begin(), view.loads.end(), [](const LoadFact& load) { return load.simulated(); });
-  if (simulated) verdict.notes.push_back("load results are simulated from the driver decision table");
+  if (simulated && view.plan.loader == "elf") {
+    verdict.notes.push_back("no GPU took part: what the driver would say of a file comes from the decision table");
+  } else if (simulated) {
+    verdict.notes.push_back("no compiler and no driver took part: artifacts and loads are the fake toolchain's");
+  }
   if (view.history.torn_records > 0) {
     verdict.notes.push_back(fmt::format("{} records were cut by a kill", view.history.torn_records));
   }
@@ -79,7 +90,12 @@ TrialVerdict judge(const Plan& plan, const History& history) {
   find_starved(view, verdict);
   find_leaks(view, verdict);
 
-  for (Finding& finding : verdict.findings) finding.trial = plan.trial;
+  for (Finding& finding : verdict.findings) {
+    finding.trial = plan.trial;
+    shorten(finding.cause, history.cache);
+    for (std::string& line : finding.evidence) shorten(line, history.cache);
+  }
+  for (std::string& note : verdict.notes) shorten(note, history.cache);
   std::stable_sort(verdict.findings.begin(), verdict.findings.end(),
                    [](const Finding& left, const Finding& right) { return left.kind < right.kind; });
   verdict.inconclusive = why_inconclusive(view, verdict);

@@ -83,7 +83,7 @@ void leaked_files(const TrialView& view, TrialVerdict& verdict) {
   if (left.empty()) return;
   // Whoever is killed cannot clean up; that is a number worth a note, not a fault of the subject.
   if (anybody_killed(view) || any_hang(verdict)) {
-    verdict.notes.push_back(fmt::format("{} temporary files were left by those who were killed", left.size()));
+    verdict.notes.push_back("those who were killed left temporary files behind");
     return;
   }
   if (left.size() > 8) left.resize(8);

@@ -26,6 +26,7 @@ bool may_build(const TrialView& view, const Event& event) {
 }
 
 // Nobody was waiting for the victim: each other worker of the round had got that far, or was served, before the kill.
+// Without a lock one such is enough: whoever comes later waits for nobody either.
 bool nobody_waited(const TrialView& view, Slot victim, int round, Nanoseconds kill) {
   std::map<Slot, Nanoseconds> free_since;
   for (const Event& event : view.history.events) {
@@ -33,14 +34,16 @@ bool nobody_waited(const TrialView& view, Slot victim, int round, Nanoseconds ki
                       (event.kind == EventKind::loaded && event.a == 0);
     if (free && view.worker(event.slot) != nullptr) free_since.try_emplace(event.slot, event.stamp);
   }
-  bool others = false;
+  bool others = false, all_free = true;
   for (const auto& [slot, worker] : view.workers) {
     if (slot == victim || worker.round != round) continue;
     others = true;
     const auto since = free_since.find(slot);
-    if (since == free_since.end() || since->second > kill) return false;
+    const bool was_free = since != free_since.end() && since->second <= kill;
+    if (was_free && !has_lock(worker)) return true;
+    if (!was_free) all_free = false;
   }
-  return others;
+  return others && all_free;
 }
 
 // When this survivor had all its keys: the latest of the first correct loads. Nothing if it never had.
@@ -65,13 +68,13 @@ Recovery measure_recovery(const TrialView& view) {
   recovery.applies = true;
   const Slot victim = view.owner_of(*kill);
   const int round = view.round_at(kill->stamp);
+  if (nobody_waited(view, victim, round, kill->stamp)) recovery.handoff = 0;
   for (const Event& event : view.history.events) {
+    if (recovery.handoff) break;
     if (event.stamp <= kill->stamp || event.slot == victim || view.round_at(event.stamp) != round) continue;
     if (!may_build(view, event)) continue;
     recovery.handoff = event.stamp - kill->stamp;
-    break;
   }
-  if (!recovery.handoff && nobody_waited(view, victim, round, kill->stamp)) recovery.handoff = 0;
 
   bool all = true;
   std::optional<Nanoseconds> first, last;

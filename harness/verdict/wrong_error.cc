@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "process/wait_status.h"
 #include "verdict/oracles.h"
 #include "verdict/signatures.h"
 
@@ -20,13 +21,18 @@ const AttemptFact* real_cause(const TrialView& view, const WorkerFact& worker, s
   return cause;
 }
 
-// The key that the worker was at when it gave up.
-std::uint16_t last_key(const TrialView& view, Slot slot) {
-  std::uint16_t key = 0;
+// The key that the worker failed at; it may have gone on with others.
+std::uint16_t failed_key(const TrialView& view, Slot slot) {
+  std::uint16_t last = 0;
   for (const Event& event : view.history.events) {
-    if (event.slot == slot && event.kind == EventKind::get_begin) key = event.key;
+    if (event.slot != slot) continue;
+    if (event.kind == EventKind::get_end && static_cast<Outcome>(event.a) == Outcome::failed) return event.key;
+    if (event.kind == EventKind::get_begin) last = event.key;
   }
-  return key;
+  for (const LoadFact& load : view.loads) {
+    if (load.slot == slot && load.last_of_get && kind_of(view, load) != LoadKind::fine) return load.key;
+  }
+  return last;
 }
 
 }  // namespace
@@ -37,7 +43,7 @@ void find_wrong_errors(const TrialView& view, TrialVerdict& verdict) {
     if (worker.outcome != Outcome::failed) continue;
     const auto says = classify(worker.error);
     if (!says || (says->kind != "missing" && says->kind != "torn" && says->kind != "hidden")) continue;
-    const std::uint16_t key = last_key(view, slot);
+    const std::uint16_t key = failed_key(view, slot);
     const AttemptFact* cause = real_cause(view, worker, key);
     if (cause == nullptr) {
       if (says->kind != "hidden") continue;
@@ -46,7 +52,7 @@ void find_wrong_errors(const TrialView& view, TrialVerdict& verdict) {
       continue;
     }
     const auto truth = classify(cause->output);
-    const std::string told = truth ? truth->line : fmt::format("the compiler ended with status {}", cause->status);
+    const std::string told = truth ? truth->line : fmt::format("the compiler ended with {}", WaitStatus::from_raw(static_cast<int>(cause->status)).describe());
     if (truth && worker.error.find(truth->line) != std::string::npos) continue;
     if (truth && truth->kind == says->kind && cause->slot == slot) continue;
     verdict.findings.push_back(

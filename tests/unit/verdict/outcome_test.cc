@@ -40,6 +40,23 @@ TEST(WrongError, CannotOpenWhereTheBuildOfAnotherFailed) {
   EXPECT_TRUE(has(verdict, FindingClass::missing));
 }
 
+TEST(WrongError, OfTheKeyThatFailedAndNotOfTheLastOne) {
+  Recorder r("torch-baton", 2, 1, 2);
+  r.round(1);
+  r.get(0, 0);
+  r.attempt(0, 1, 0);
+  r.attempt_ends(0, 1, 1 << 8, "something that no row knows");
+  r.get(1, 0);
+  r.load(1, 0, 0, LoadCode::cannot_open, "cannot open shared object file");
+  r.get(1, 1);
+  r.build(1, 2, 1);
+  r.load(1, 2, good_flags, LoadCode::ok, "", 1);
+  r.outcome(1, Outcome::failed, "ImportError: k0.so: cannot open shared object file: No such file or directory");
+  const TrialVerdict verdict = r.verdict();
+  EXPECT_EQ(first(verdict, FindingClass::wrong_error).key, 0);
+  EXPECT_NE(first(verdict, FindingClass::wrong_error).evidence[1].find("exit 1"), std::string::npos);
+}
+
 TEST(WrongError, NotWhereTheErrorNamesTheCause) {
   Recorder r("torch-baton", 1);
   r.round(1);
@@ -108,6 +125,31 @@ TEST(Herd, WhatThePlanWipedIsDueAgain) {
   r.fire(0, FaultKind::wipe, Victim::other);
   r.build(1, 2);
   EXPECT_FALSE(has(r.verdict(), FindingClass::herd));
+}
+
+TEST(Herd, WhatAnOrphanOverwroteIsItsDoing) {
+  Recorder r("msa-flock", 3);
+  r.round(1);
+  r.attempt(0, 1);
+  r.fire(0);
+  r.build(1, 2);
+  r.output(2, 3, "k0/k0.o");
+  r.output(1, 3, "k0/k0.o");
+  r.serve(1, 2, Outcome::built);
+  r.build(2, 3);
+  r.serve(2, 3, Outcome::built);
+  const TrialVerdict verdict = r.verdict();
+  EXPECT_TRUE(has(verdict, FindingClass::orphan_write));
+  EXPECT_FALSE(has(verdict, FindingClass::herd));
+}
+
+TEST(Judge, PathsAreRelativeToTheCache) {
+  Recorder r("torch-baton", 1);
+  r.history.cache = "/c/trial-1";
+  r.round(1);
+  r.load(0, 0, 0, LoadCode::cannot_open, "/c/trial-1/k0/k0.so: cannot open shared object file");
+  r.outcome(0, Outcome::failed, "error");
+  EXPECT_EQ(first(r.verdict(), FindingClass::missing).cause, "k0/k0.so: cannot open shared object file");
 }
 
 TEST(Leak, ABatonWithoutAnOwner) {
