@@ -27,7 +27,7 @@ class ChildSetup {
     int to;
   };
   std::vector<Move> moves_;
-  mutable std::vector<int> sources_;  // scratch of the child: where each move's source lies while targets are overwritten
+  mutable std::vector<int> sources_;  // scratch of the child: where each move's source lies meanwhile
   std::vector<int> inherit_;
   int first_free_ = 3;                // above every target
   const char* directory_ = nullptr;   // borrowed from the command

@@ -22,7 +22,7 @@ using guard_wire::Writer;
 constexpr int guard_socket = 3;
 constexpr int end_patience_ms = 20'000;
 
-// The driver holds a pidfd for each process of its lanes, and the usual soft limit is 1024. Returns the limit as it was.
+// The driver holds a pidfd for each process of its lanes; the usual soft limit is 1024. Returns the limit as it was.
 std::uint64_t raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 1024;

@@ -281,7 +281,9 @@ void GuardLoop::freeze_and_kill() {
     }
     // Numbers begin anew at some time, and then a child is listed before its parent.
     const auto is_ours = [&](const ProcStat& stat) { return frozen.contains(stat.parent); };
-    for (auto at = undecided.end(); (at = std::find_if(undecided.begin(), undecided.end(), is_ours)) != undecided.end();) {
+    for (;;) {
+      const auto at = std::find_if(undecided.begin(), undecided.end(), is_ours);
+      if (at == undecided.end()) break;
       fresh |= freeze(*at);
       undecided.erase(at);
     }

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <boost/optional.hpp>
@@ -34,6 +35,15 @@ using std::is_convertible;
 #include "process/child_setup.h"
 #include "process/reaper.h"
 
+#if defined(__SANITIZE_THREAD__)
+// ThreadSanitizer takes clone for a fork and changes its own state in the child, which here is ours. The C library has
+// the same function by a second name.
+extern "C" int __clone(int (*body)(void*), void* stack, int flags, void* argument, ...) noexcept;
+#define JITRACE_CLONE __clone
+#else
+#define JITRACE_CLONE ::clone
+#endif
+
 namespace jitrace {
 namespace {
 
@@ -53,7 +63,8 @@ int run_body(void* body) {
 template <class Body>
 pid_t clone_sharing_memory(Body& body, int* pidfd) {
   alignas(16) char stack[child_stack_bytes];
-  return ::clone(&run_body<Body>, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &body, pidfd);
+  constexpr int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
+  return JITRACE_CLONE(&run_body<Body>, stack + sizeof stack, flags, &body, pidfd);
 }
 
 struct SharingLauncher {
@@ -79,7 +90,7 @@ struct SharingLauncher {
         ::execve(program.c_str(), const_cast<char* const*>(argv), const_cast<char* const*>(env));
         child_errno = errno;
       }
-      ::_exit(127);
+      ::syscall(SYS_exit_group, 127);  // what libc and sanitizers do at an exit is not the child's to do
     };
     int descriptor = -1;
     {

@@ -14,8 +14,8 @@
 namespace jitrace {
 
 // What to start. Descriptors are borrowed for the call; -1 leaves the parent's own. Everything else that is open in the
-// parent is closed, unless listed in `inherit` (same number in the child) or `place`. The child has an empty signal mask
-// and default dispositions, whatever the parent has.
+// parent is closed, unless listed in `inherit` (same number in the child) or `place`. The child has an empty signal
+// mask and default dispositions, whatever the parent has.
 struct Command {
   std::vector<std::string> argv;                 // argv[0] is looked up on PATH (the child's own) if it holds no '/'
   std::vector<std::string> environment;          // complete, "NAME=value"; empty: the parent's own

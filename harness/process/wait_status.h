@@ -4,7 +4,7 @@
 
 namespace jitrace {
 
-// How a child reported, as one closed type. Every exit code 0…255 and every signal survives the round trip through raw().
+// How a child reported, as one closed type. Every exit code and every signal survives the round trip through raw().
 class WaitStatus {
  public:
   enum class Kind { exited, killed, stopped, continued };

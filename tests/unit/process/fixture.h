@@ -20,7 +20,9 @@
 
 namespace jitrace {
 
-inline std::string program(const std::string& name) { return std::string(JITRACE_BINARY_DIR) + "/tests/programs/" + name; }
+inline std::string program(const std::string& name) {
+  return std::string(JITRACE_BINARY_DIR) + "/tests/programs/" + name;
+}
 inline std::string guard_program() { return std::string(JITRACE_LIBEXEC) + "/guard"; }
 
 inline TempDir scratch() {

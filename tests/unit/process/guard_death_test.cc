@@ -29,7 +29,8 @@ TEST(GuardDeath, NothingSurvivesADriverThatIsKilled) {
     // Two tokens: one that only the workers carry, and one that the guard inherits from its driver too.
     const std::string token = "JITRACE_TOKEN=" + dir.path();
     const std::string guards = "JITRACE_GUARD_OF=" + dir.path();
-    Command c = command({program("driver_that_dies"), guard_program(), parent_of(program("x")), scrap, token, ready.path()});
+    Command c = command(
+        {program("driver_that_dies"), guard_program(), parent_of(program("x")), scrap, token, ready.path()});
     c.environment = environment_with({guards});
     int ends[2];
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);

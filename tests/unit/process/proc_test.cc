@@ -184,7 +184,8 @@ TEST(Proc, WaitersForALockAreListedAsWaiting) {
   for (;;) {
     ASSERT_LT(now(), deadline);
     const auto locks = proc_locks();
-    const auto found = std::find_if(locks.begin(), locks.end(), [&](const HeldLock& l) { return l.inode == s.st_ino && l.waiting; });
+    const auto waits = [&](const HeldLock& lock) { return lock.inode == s.st_ino && lock.waiting; };
+    const auto found = std::find_if(locks.begin(), locks.end(), waits);
     if (found == locks.end()) continue;
     EXPECT_EQ(found->pid, waiter->pid());
     EXPECT_EQ(found->kind, "FLOCK");
