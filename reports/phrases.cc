@@ -29,6 +29,7 @@ bool blocked_always(const Cell& cell) {
 }  // namespace
 
 std::string duration(double ms) {
+  if (ms == 0) return "0 ms";  // not measured: nobody had to wait
   if (ms >= 99950) return fmt::format("{:.0f} s", ms / 1000);
   if (ms >= 9995) return fmt::format("{:.1f} s", ms / 1000);
   if (ms >= 999.5) return fmt::format("{:.2f} s", ms / 1000);

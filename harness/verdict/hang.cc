@@ -33,6 +33,9 @@ void find_hangs(const TrialView& view, TrialVerdict& verdict) {
   const Event* again = nullptr;
   for (const Event& event : view.history.events) {
     if (event.kind != EventKind::hang_proved || !seen.insert(event.slot).second) continue;
+    // Whom the plan stopped is the cause and no victim; the trial may well end with nobody but it.
+    const WorkerFact* hung = view.worker(event.slot);
+    if (hung != nullptr && hung->stopped_for_ever) continue;
     if (!hung_rounds.empty() && !hung_rounds.contains(event.b) && again == nullptr) again = &event;
     hung_rounds.insert(event.b);
     Finding finding;

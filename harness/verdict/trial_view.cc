@@ -183,10 +183,10 @@ void TrialView::decide_outcomes() {
   }
   for (auto& [slot, worker] : workers) {
     if (worker.outcome != Outcome::none) continue;
-    if (worker.hang_proved) {
-      worker.outcome = Outcome::hung;
-    } else if (worker.killed || worker.stopped_for_ever) {
+    if (worker.killed || worker.stopped_for_ever) {
       worker.outcome = Outcome::killed_by_plan;
+    } else if (worker.hang_proved) {
+      worker.outcome = Outcome::hung;
     } else if (worker.how == Ended::by_clean_up || worker.how == Ended::not_seen) {
       worker.outcome = Outcome::stalled;
     } else if (WIFSIGNALED(worker.status)) {

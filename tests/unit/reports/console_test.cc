@@ -48,7 +48,8 @@ TEST(Console, SaysTheWordsThatPeopleLookFor) {
 }
 
 TEST(Phrases, DurationsHaveThreeDigits) {
-  EXPECT_EQ(duration(0), "0.00 ms");
+  EXPECT_EQ(duration(0), "0 ms");
+  EXPECT_EQ(duration(0.004), "0.00 ms");
   EXPECT_EQ(duration(1.4), "1.40 ms");
   EXPECT_EQ(duration(9.996), "10.0 ms");
   EXPECT_EQ(duration(12.34), "12.3 ms");

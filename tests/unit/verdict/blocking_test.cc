@@ -71,6 +71,23 @@ TEST(Hang, AStallIsNoHang) {
   EXPECT_EQ(verdict.outcomes.at("stalled"), 1);
 }
 
+TEST(Hang, NotOfTheOneThatThePlanStoppedWhenTheOthersFellBack) {
+  Recorder r("gptqmodel-flock", 2);
+  r.round(1);
+  r.lock(0, "base.lock");
+  r.fire(0, FaultKind::stop);
+  r.waits(1, ConditionKind::flock, "base.lock", milliseconds(50));
+  r.wait_ms(50);
+  r.wait_over(1, WaitEnd::bound);
+  r.outcome(1, Outcome::fell_back);
+  r.hang(0, 1, "worker 0 is stopped");
+  const TrialVerdict verdict = r.verdict();
+  EXPECT_FALSE(has(verdict, FindingClass::hang));
+  EXPECT_EQ(verdict.inconclusive, "");
+  EXPECT_EQ(verdict.outcomes.at("killed_by_plan"), 1);
+  EXPECT_EQ(verdict.outcomes.at("fell_back"), 1);
+}
+
 TEST(TwoOwners, OverlapOnOnePath) {
   Recorder r("torch-flock", 2);
   r.round(1);
