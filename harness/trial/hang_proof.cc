@@ -17,69 +17,95 @@ class Prover {
 
   HangProof run() {
     HangProof proof;
+    bool any = false;
     for (const auto& [slot, worker] : world_.workers()) {
       if (worker.ended || !worker.started) continue;
-      proof.blocked_by = why_not_stuck(worker);
-      if (!proof.blocked_by.empty()) return proof;
+      any = true;
+      if (!take(proof, of_worker(worker))) return proof;
     }
+    if (!any) return proof;
     for (const Descendant& descendant : facts_.descendants) {
       if (by_pid_.contains(descendant.pid) || descendant.state == 'Z' || descendant.state == 'X') continue;
-      if (!tool_stuck(descendant.pid, 0)) {
-        proof.blocked_by = "process " + std::to_string(descendant.pid) + " runs: " + descendant.arguments;
-        return proof;
-      }
+      const Standing standing = of_tool(descendant.pid, 0);
+      const std::string text = "process " + std::to_string(descendant.pid) + " runs: " + descendant.arguments;
+      if (!take(proof, {standing, text})) return proof;
     }
+    if (on_plan_) {
+      proof.standing = Standing::on_plan;
+      return proof;
+    }
+    proof.standing = Standing::nobody;
+    proof.blocked_by.clear();
     for (const auto& [slot, worker] : world_.workers()) {
-      if (!worker.ended && worker.started) proof.hung.push_back(explain(worker));
+      if (!worker.ended && worker.started && !worker.stopped) proof.hung.push_back(explain(worker));
     }
-    proof.proved = !proof.hung.empty();
     return proof;
   }
 
  private:
   static std::string name(Slot slot) { return "worker " + std::to_string(slot); }
 
-  // Empty if this worker cannot go on unless another one lets it.
-  std::string why_not_stuck(const WorkerState& worker) const {
-    if (worker.stopped) return worker.continue_planned ? name(worker.slot) + " will be continued" : std::string();
-    if (worker.held) return name(worker.slot) + " is held at a gate";
-    if (!worker.wait) return name(worker.slot) + " is not waiting";
+  struct Judged {
+    Standing standing = Standing::nobody;
+    std::string why;
+  };
+
+  // False: somebody moves, and that is all there is to know.
+  bool take(HangProof& proof, const Judged& judged) {
+    if (judged.standing == Standing::nobody) return true;
+    if (proof.blocked_by.empty() || judged.standing == Standing::moving) proof.blocked_by = judged.why;
+    on_plan_ = on_plan_ || judged.standing == Standing::on_plan;
+    return judged.standing == Standing::on_plan;
+  }
+
+  Judged of_worker(const WorkerState& worker) const {
+    const std::string self = name(worker.slot);
+    if (worker.stopped) return worker.continue_planned ? Judged{Standing::on_plan, self + " will be continued"} : Judged{};
+    if (worker.held) return {Standing::on_plan, self + " is held at a gate"};
+    if (!worker.wait) return {Standing::moving, self + " is not waiting"};
     const Wait& wait = *worker.wait;
-    if (wait.bound != 0) return name(worker.slot) + " waits with a bound";
+    if (wait.bound != 0) return {Standing::moving, self + " waits with a bound"};
     switch (wait.kind) {
       case ConditionKind::absent:
-        if (!facts_.exists(wait.path)) return wait.path + " is gone, " + name(worker.slot) + " will see it";
+        if (!facts_.exists(wait.path)) return {Standing::moving, wait.path + " is gone, " + self + " will see it"};
         return {};
       case ConditionKind::flock:
-        if (holders(wait.target).empty()) return "nobody holds " + wait.path;
+        if (holders(wait.target).empty()) return {Standing::moving, "nobody holds " + wait.path};
         return {};
-      case ConditionKind::child:
-        if (!tool_stuck(static_cast<pid_t>(wait.target), 0)) return name(worker.slot) + " waits for a child that runs";
-        return {};
+      case ConditionKind::child: {
+        const Standing child = of_tool(static_cast<pid_t>(wait.target), 0);
+        return {child, self + " waits for a child that runs"};
+      }
       case ConditionKind::reply:
-        // Who would answer is a process of the trial: alive, it blocks the proof below; gone, the connection ends.
+        // Who would answer is a process of the trial: alive, it blocks the proof itself; gone, the connection ends.
         return {};
       case ConditionKind::none:
       case ConditionKind::gate:
         break;
     }
-    return name(worker.slot) + " waits for something that is not known";
+    return {Standing::moving, self + " waits for something that is not known"};
   }
 
-  // Stopped, or asleep in a wait for children that all are.
-  bool tool_stuck(pid_t pid, int depth) const {
+  // Stopped, at a gate of ours, or asleep in a wait for children that all are.
+  Standing of_tool(pid_t pid, int depth) const {
     const auto found = processes_.find(pid);
-    if (found == processes_.end() || depth > 64) return false;
+    if (found == processes_.end() || depth > 64) return Standing::moving;
+    for (const ToolState& tool : world_.tools()) {
+      if (tool.pid == pid && tool.held) return Standing::on_plan;
+    }
     const Descendant& process = *found->second;
-    if (process.state == 'T' || process.state == 't') return true;
-    if (process.state != 'S' && process.state != 'D') return false;
-    bool any = false;
+    if (process.state == 'T' || process.state == 't') return Standing::nobody;
+    if (process.state != 'S' && process.state != 'D') return Standing::moving;
+    bool any = false, on_plan = false;
     for (const Descendant& child : facts_.descendants) {
       if (child.parent != pid || child.state == 'Z') continue;
-      if (!tool_stuck(child.pid, depth + 1)) return false;
+      const Standing below = of_tool(child.pid, depth + 1);
+      if (below == Standing::moving) return Standing::moving;
       any = true;
+      on_plan = on_plan || below == Standing::on_plan;
     }
-    return any;
+    if (!any) return Standing::moving;
+    return on_plan ? Standing::on_plan : Standing::nobody;
   }
 
   std::vector<const HeldLock*> holders(std::uint64_t inode) const {
@@ -153,6 +179,7 @@ class Prover {
   const HangFacts& facts_;
   std::map<pid_t, Slot> by_pid_;
   std::map<pid_t, const Descendant*> processes_;
+  bool on_plan_ = false;
 };
 
 }  // namespace

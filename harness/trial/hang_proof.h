@@ -26,15 +26,20 @@ struct HungWorker {
   std::string chain;  // worker → lock → owner and its end
 };
 
+// Who may still move: somebody by himself, somebody whom the plan holds or will continue, nobody.
+enum class Standing { moving, on_plan, nobody };
+
 struct HangProof {
-  bool proved = false;
+  Standing standing = Standing::moving;
   std::string blocked_by;  // the first thing that may still make progress; for the dump of a stalled trial
+  // Nobody moves: who waits. Those whom the plan stopped for ever are no finding, but others may wait for them.
   std::vector<HungWorker> hung;
+  bool proved() const { return standing == Standing::nobody && !hung.empty(); }
 };
 
 // No progress and none possible: every live process of the trial waits, without a bound, for a condition that does not
 // hold and that only the others in the set could bring about, or is stopped with no continue planned, or waits for a
-// child that is. Any process that could run blocks the proof. Assumes that nothing outside the trial touches the cache.
+// child that is. Any process that could run blocks the proof. With no live worker there is nothing to prove: moving. Assumes that nothing outside the trial touches the cache.
 HangProof prove_hang(const World& world, const HangFacts& facts);
 
 }  // namespace jitrace

@@ -9,6 +9,7 @@
 #include "fault/engine.h"
 #include "plan/control.h"
 #include "process/guard.h"
+#include "trial/hang_proof.h"
 #include "trial/lane.h"
 #include "trial/setup.h"
 #include "trial/stage.h"
@@ -39,7 +40,8 @@ class Session final : public Control {
   Result<void> damage_cache(const std::string& path, const std::string& how, Slot slot) override;
 
  private:
-  enum class RoundEnd { all_ended, hang, stalled, interrupted };
+  // `over`: only those are left whom the plan stopped for ever.
+  enum class RoundEnd { all_ended, over, hang, stalled, interrupted };
 
   // A fault of a free trial: at a moment drawn from the seed, the one place where a moment is random.
   struct Timed {
@@ -62,8 +64,8 @@ class Session final : public Control {
   bool tools_left(const std::vector<Descendant>& descendants) const;
   bool orphans_left(const std::vector<Descendant>& descendants) const;
   bool all_waiting() const;
-  // Ends the round if a hang is proved; false if not.
-  bool look_for_hang(int round);
+  // Writes a proved hang down.
+  HangProof look_for_hang(int round);
   void dump(int round, const std::string& blocked_by);
   Result<void> clean_up();
   // A process of the first client that has the file open until the round ends: what makes a rename's target busy.

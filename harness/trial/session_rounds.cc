@@ -47,7 +47,7 @@ Result<void> Session::start_workers(int round, const std::vector<WorkerPlan>& wo
 bool Session::round_ready(int round) const {
   return std::all_of(world_.workers().begin(), world_.workers().end(), [this, round](const auto& entry) {
     const WorkerState& worker = entry.second;
-    return worker.round != round || worker.ready || worker.ended || (!plan_.command.empty() && worker.started);
+    return worker.round != round || worker.ended || (worker.started && (worker.ready || !plan_.command.empty()));
   });
 }
 
@@ -123,8 +123,11 @@ Result<Session::RoundEnd> Session::run_round(int round, const std::vector<Worker
       }
       if (engine_.release_stuck()) continue;
     } else if (quiet && all_waiting()) {
-      if (look_for_hang(round)) return RoundEnd::hang;
-      if (engine_.release_stuck()) continue;
+      const HangProof proof = look_for_hang(round);
+      if (proof.proved()) return RoundEnd::hang;
+      // Only those are left whom the plan stopped for ever: there is nothing more to wait for.
+      if (proof.standing == Standing::nobody) return RoundEnd::over;
+      if (proof.standing == Standing::on_plan && engine_.release_stuck()) continue;
     }
     if (now() >= deadline) {
       dump(round, last_block_);
@@ -133,7 +136,7 @@ Result<Session::RoundEnd> Session::run_round(int round, const std::vector<Worker
   }
 }
 
-bool Session::look_for_hang(int round) {
+HangProof Session::look_for_hang(int round) {
   HangFacts facts;
   for (Descendant& descendant : guard_.descendants()) {
     // A holder reads a file and does nothing else: it can release nobody.
@@ -143,13 +146,13 @@ bool Session::look_for_hang(int round) {
   facts.exists = [this](const std::string& path) { return exists(resolve(path)); };
   facts.owners = owners_;
   facts.ends = ends_;
-  const HangProof proof = prove_hang(world_, facts);
+  HangProof proof = prove_hang(world_, facts);
   last_block_ = proof.blocked_by;
-  if (!proof.proved) return false;
+  if (proof.standing == Standing::moving) return proof;
   // Whoever moved while we looked has written it down.
   const std::size_t known = events_.size();
   take_board(Board::Torn::stop);
-  if (events_.size() != known) return false;
+  if (events_.size() != known) return {};
   const Nanoseconds seen = now();
   for (const HungWorker& hung : proof.hung) {
     const WorkerState& worker = *world_.worker(hung.slot);
@@ -172,7 +175,7 @@ bool Session::look_for_hang(int round) {
     event.text = chain;
     note(event);
   }
-  return true;
+  return proof;
 }
 
 void Session::dump(int round, const std::string& blocked_by) {
@@ -221,15 +224,14 @@ Result<bool> Session::run() {
     Event over;
     over.kind = EventKind::round_end;
     over.a = round;
-    over.b = end == RoundEnd::all_ended ? 0 : 1;
+    over.b = end == RoundEnd::hang || end == RoundEnd::stalled ? 1 : 0;
     note(over);
     const bool last = i + 1 == rounds.size();
-    if (last && end == RoundEnd::all_ended && engine_.wants_reload() && rounds.size() == i + 1 &&
-        rounds.size() == static_cast<std::size_t>(plan_.rounds)) {
+    if (last && end == RoundEnd::all_ended && engine_.wants_reload() && round == plan_.rounds) {
       rounds.push_back({plan_.workers.front()});
       rounds.back().front().action = "get";
     }
-    if (end == RoundEnd::hang || end == RoundEnd::stalled || end == RoundEnd::interrupted) TRY(clean_up());
+    if (end != RoundEnd::all_ended) TRY(clean_up());
     if (end == RoundEnd::interrupted) return false;
     if (end == RoundEnd::stalled) break;
   }

@@ -16,16 +16,17 @@ const AttemptFact* own_build(const TrialView& view, const LoadFact& load) {
   return own;
 }
 
-// Did a stage of the compiler run in this attempt, or only the linker over somebody's objects?
+// Did this attempt compile, or only link somebody's object? (ninja goes on from what an orphan has finished; its driver
+// announces itself as a compiler either way.)
 bool compiled_afresh(const TrialView& view, const AttemptFact& attempt) {
-  for (const ToolFact& tool : view.tools) {
-    if (tool.attempt == attempt.id && (tool.role == ToolRole::stage || tool.role == ToolRole::compiler)) return true;
+  for (const Event& event : view.history.events) {
+    if (event.kind == EventKind::reached && event.point == Point::compile && event.attempt == attempt.id) return true;
   }
   return false;
 }
 
-// A whole artifact of the right key: is its maker one that the loader was promised? The worker's own flag says yes where
-// it knows. Otherwise only a contradiction in the history counts.
+// A whole artifact of the right key: is its maker one that the loader was promised? The worker's own flag says yes
+// where it knows. Otherwise only a contradiction in the history counts.
 bool foreign_maker(const TrialView& view, const LoadFact& load) {
   if ((load.flags & load_right_stamp) != 0 || load.attempt == 0) return false;
   const AttemptFact* maker = view.attempt(load.attempt);

@@ -43,7 +43,7 @@ TEST_F(HangProofTest, ABatonWhoseOwnerIsDeadHangsItsWaiters) {
   facts_.ends[0] = "killed by SIGKILL, as planned";
   facts_.descendants.erase(facts_.descendants.begin());
   const HangProof proof = prove();
-  ASSERT_TRUE(proof.proved) << proof.blocked_by;
+  ASSERT_TRUE(proof.proved()) << proof.blocked_by;
   ASSERT_EQ(proof.hung.size(), 1U);
   EXPECT_EQ(proof.hung[0].cause, HangCause::stale_owner);
   EXPECT_NE(proof.hung[0].chain.find("killed by SIGKILL"), std::string::npos) << proof.hung[0].chain;
@@ -52,7 +52,7 @@ TEST_F(HangProofTest, ABatonWhoseOwnerIsDeadHangsItsWaiters) {
 TEST_F(HangProofTest, ABatonThatIsGoneIsNoHang) {
   add(0, 100);
   wait(0, ConditionKind::absent, "k/lock");
-  EXPECT_FALSE(prove().proved);
+  EXPECT_FALSE(prove().proved());
 }
 
 TEST_F(HangProofTest, ALiveCompilerBlocksTheProof) {
@@ -61,7 +61,7 @@ TEST_F(HangProofTest, ALiveCompilerBlocksTheProof) {
   present_ = {"k/lock"};
   facts_.descendants.push_back({200, 1, 'R', 0, "cicc", ""});
   const HangProof proof = prove();
-  EXPECT_FALSE(proof.proved);
+  EXPECT_FALSE(proof.proved());
   EXPECT_NE(proof.blocked_by.find("cicc"), std::string::npos);
 }
 
@@ -74,7 +74,7 @@ TEST_F(HangProofTest, AStoppedCompilerDoesNotAndItsBuilderIsStuck) {
   facts_.descendants.push_back({200, 100, 'S', 0, "nvcc", "do_wait"});
   facts_.descendants.push_back({201, 200, 'T', 0, "cicc", "do_signal_stop"});
   const HangProof proof = prove();
-  ASSERT_TRUE(proof.proved) << proof.blocked_by;
+  ASSERT_TRUE(proof.proved()) << proof.blocked_by;
   EXPECT_EQ(proof.hung[1].cause, HangCause::live_stuck_owner);
 }
 
@@ -82,13 +82,13 @@ TEST_F(HangProofTest, ABoundedWaiterIsNoHang) {
   add(0, 100);
   wait(0, ConditionKind::flock, "k.lock", 7, seconds(600));
   lock(7, 99);
-  EXPECT_FALSE(prove().proved);
+  EXPECT_FALSE(prove().proved());
 }
 
 TEST_F(HangProofTest, AFreeLockIsNoHang) {
   add(0, 100);
   wait(0, ConditionKind::flock, "k/build.lock", 7);
-  EXPECT_FALSE(prove().proved);
+  EXPECT_FALSE(prove().proved());
 }
 
 TEST_F(HangProofTest, ALockWhoseTakerIsDeadWasInherited) {
@@ -97,7 +97,7 @@ TEST_F(HangProofTest, ALockWhoseTakerIsDeadWasInherited) {
   lock(7, 99);
   facts_.descendants.push_back({200, 1, 'T', 0, "sh -c nvcc", ""});
   const HangProof proof = prove();
-  ASSERT_TRUE(proof.proved) << proof.blocked_by;
+  ASSERT_TRUE(proof.proved()) << proof.blocked_by;
   EXPECT_EQ(proof.hung[0].cause, HangCause::inherited_descriptor);
 }
 
@@ -114,7 +114,7 @@ TEST_F(HangProofTest, TheChainGoesThroughAWaitingOwnerToTheDeadOne) {
   wait(2, ConditionKind::flock, "k/build.lock", 7);
   lock(7, 101);
   const HangProof proof = prove();
-  ASSERT_TRUE(proof.proved) << proof.blocked_by;
+  ASSERT_TRUE(proof.proved()) << proof.blocked_by;
   EXPECT_EQ(proof.hung[1].slot, 2);
   EXPECT_EQ(proof.hung[1].cause, HangCause::stale_owner) << proof.hung[1].chain;
 }
@@ -127,7 +127,7 @@ TEST_F(HangProofTest, TwoThatWaitForEachOtherAreACycle) {
   lock(1, 100);
   lock(2, 101);
   const HangProof proof = prove();
-  ASSERT_TRUE(proof.proved);
+  ASSERT_TRUE(proof.proved());
   EXPECT_EQ(proof.hung[0].cause, HangCause::cycle);
 }
 
@@ -138,9 +138,9 @@ TEST_F(HangProofTest, AStoppedOwnerThatWillBeContinuedBlocksTheProof) {
   world_.worker(0)->continue_planned = true;
   wait(1, ConditionKind::flock, "a", 1);
   lock(1, 100);
-  EXPECT_FALSE(prove().proved);
+  EXPECT_FALSE(prove().proved());
   world_.worker(0)->continue_planned = false;
-  EXPECT_TRUE(prove().proved);
+  EXPECT_TRUE(prove().proved());
 }
 
 TEST_F(HangProofTest, SomebodyHeldAtAGateIsNoHang) {
@@ -148,10 +148,43 @@ TEST_F(HangProofTest, SomebodyHeldAtAGateIsNoHang) {
   wait(0, ConditionKind::absent, "k/lock");
   present_ = {"k/lock"};
   world_.worker(0)->held = true;
-  EXPECT_FALSE(prove().proved);
+  EXPECT_EQ(prove().standing, Standing::on_plan);
 }
 
-TEST_F(HangProofTest, NobodyLeftIsNoHang) { EXPECT_FALSE(prove().proved); }
+TEST_F(HangProofTest, AToolAtOurGateAndAllWhoWaitForItHangOnThePlan) {
+  add(0, 100);
+  wait(0, ConditionKind::child, "", 200);
+  facts_.descendants.push_back({200, 100, 'S', 0, "nvcc", "do_wait"});
+  facts_.descendants.push_back({201, 200, 'S', 0, "cicc", "futex_wait"});
+  EXPECT_EQ(prove().standing, Standing::moving);
+  Event begin;
+  begin.kind = EventKind::tool_begin;
+  begin.slot = 50;
+  begin.pid = 201;
+  world_.apply(begin);
+  world_.tools().back().held = true;
+  EXPECT_EQ(prove().standing, Standing::on_plan);
+}
+
+TEST_F(HangProofTest, WhoIsStoppedByThePlanAloneIsNoHang) {
+  add(0, 100);
+  world_.worker(0)->stopped = true;
+  const HangProof proof = prove();
+  EXPECT_EQ(proof.standing, Standing::nobody);
+  EXPECT_FALSE(proof.proved());
+}
+
+TEST_F(HangProofTest, AStoppedWorkerToBeContinuedDoesNotHideALiveCompiler) {
+  add(0, 100);
+  add(1, 101);
+  world_.worker(1)->stopped = true;
+  world_.worker(1)->continue_planned = true;
+  wait(0, ConditionKind::child, "", 200);
+  facts_.descendants.push_back({200, 100, 'R', 0, "nvcc", ""});
+  EXPECT_EQ(prove().standing, Standing::moving);
+}
+
+TEST_F(HangProofTest, NobodyLeftIsNoHang) { EXPECT_FALSE(prove().proved()); }
 
 }  // namespace
 }  // namespace jitrace
