@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <mutex>
 #include <utility>
 
 #include "base/file.h"
@@ -99,13 +100,18 @@ Result<Nvrtc::Compiled> Nvrtc::compile(const Job& job) const {
   const auto destroy = [this](Program program) { library_->destroy(&program); };
   const std::unique_ptr<_nvrtcProgram, decltype(destroy)> program(raw, destroy);
 
+  struct Listener {
+    const std::function<void()>& progress;
+    std::mutex one_at_a_time;
+  } listener{job.progress, {}};
   if (job.progress && library_->set_flow_callback != nullptr) {
     const auto callback = [](void* payload, void*) {
-      (*static_cast<const std::function<void()>*>(payload))();
+      auto* called = static_cast<Listener*>(payload);
+      const std::lock_guard lock(called->one_at_a_time);
+      called->progress();
       return 0;
     };
-    void* payload = const_cast<std::function<void()>*>(&job.progress);
-    TRY(check(library_->set_flow_callback(raw, callback, payload), "set callback of"));
+    TRY(check(library_->set_flow_callback(raw, callback, &listener), "set callback of"));
   }
   const std::string arch = "--gpu-architecture=" + job.arch;
   const std::string stamp = "-DJITRACE_STAMP=" + hex(job.attempt);

@@ -28,9 +28,9 @@ class Nvrtc {
     std::string name;                // for messages: "axpy.cu"
     std::string arch;                // "sm_90a"
     std::uint64_t attempt = 0;       // the stamp
-    // Called by the compiler again and again while it works, from threads of its own choice; the first call is the `compile`
-    // point (the source is parsed or being parsed, no output exists). Not called at all by libraries older than 12.9. Empty:
-    // nobody listens.
+    // Called by the compiler again and again while it works, from threads of its choice but one at a time: while one call
+    // waits, the others do. The first is the `compile` point (no output exists). Not called at all by libraries older than
+    // 12.9. Empty: nobody listens.
     std::function<void()> progress;
   };
   struct Compiled {
