@@ -96,7 +96,8 @@ class Console {
       }
       row(names[i], *cells[i]);
     }
-    const auto left_out = std::count_if(cells.begin(), cells.end(), [](const Cell* cell) { return cell->skipped.has_value(); });
+    const auto left_out =
+        std::count_if(cells.begin(), cells.end(), [](const Cell* cell) { return cell->skipped.has_value(); });
     if (left_out > 0) line(fmt::format("  {} skipped, see below", left_out), Ink::dim);
   }
 
@@ -105,11 +106,14 @@ class Console {
     std::map<std::string, int> seen;
     for (const Cell* cell : cells) ++seen[cell->strategy + setting(*cell)];
     std::vector<std::string> names;
-    for (const Cell* cell : cells) names.push_back(seen[cell->strategy + setting(*cell)] > 1 ? cell->id : cell->strategy);
+    for (const Cell* cell : cells)
+      names.push_back(seen[cell->strategy + setting(*cell)] > 1 ? cell->id : cell->strategy);
     return names;
   }
 
-  std::size_t seen_width() const { return width_ - 2 - name_width - 2 - 1 - time_width - 1 - time_width - 1 - standing_width; }
+  std::size_t seen_width() const {
+    return width_ - 2 - name_width - 2 - 1 - time_width - 1 - time_width - 1 - standing_width;
+  }
 
   void header() {
     line(fmt::format("  {}  {} {} {} {}", fit("strategy", name_width, Fill::yes), fit("seen", seen_width(), Fill::yes),
@@ -180,7 +184,8 @@ class Console {
     std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
     for (const Cell& cell : report_.cells) {
       if (!cell.skipped) continue;
-      auto at = std::find_if(reasons.begin(), reasons.end(), [&](const auto& one) { return one.first == *cell.skipped; });
+      auto at =
+          std::find_if(reasons.begin(), reasons.end(), [&](const auto& one) { return one.first == *cell.skipped; });
       if (at == reasons.end()) at = reasons.insert(reasons.end(), {*cell.skipped, {}});
       at->second.push_back(cell.id);
     }
@@ -203,7 +208,8 @@ class Console {
     constexpr std::size_t most = 8;
     if (!notes.empty()) heading("Notes");
     for (std::size_t i = 0; i < std::min(most, notes.size()); ++i) {
-      paragraph("  ", notes[i].second > 1 ? fmt::format("{} ({} cells)", notes[i].first, notes[i].second) : notes[i].first);
+      paragraph("  ",
+                notes[i].second > 1 ? fmt::format("{} ({} cells)", notes[i].first, notes[i].second) : notes[i].first);
     }
     if (notes.size() > most) line(fmt::format("  and {} more in report.json", notes.size() - most), Ink::dim);
   }
@@ -233,6 +239,8 @@ class Console {
 
 }  // namespace
 
-std::string render_console(const Report& report, const ConsoleOptions& options) { return Console(report, options).text(); }
+std::string render_console(const Report& report, const ConsoleOptions& options) {
+  return Console(report, options).text();
+}
 
 }  // namespace jitrace

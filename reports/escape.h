@@ -5,8 +5,8 @@
 
 namespace jitrace {
 
-// What came out of a subject goes into a report as text, never as markup or as a terminal's command. All of them replace
-// bytes that are no UTF-8 by U+FFFD.
+// What came out of a subject goes into a report as text, never as markup or as a terminal's command. All of them
+// replace bytes that are no UTF-8 by U+FFFD.
 
 std::string valid_utf8(std::string_view text);
 // Control bytes become visible escapes (\x1b); newline and tab become spaces, so a line stays one.

@@ -39,13 +39,15 @@ std::string body_of(const Cell& cell) {
 std::string case_xml(const Report& report, const Cell& cell) {
   std::string out = fmt::format("    <testcase name=\"{}\" classname=\"{}\" time=\"{:.3f}\"", for_xml(cell.id),
                                 for_xml("jitrace." + report.scenario), seconds_of(cell));
-  if (cell.skipped) return out + fmt::format(">\n      <skipped message=\"{}\"/>\n    </testcase>\n", for_xml(*cell.skipped));
+  if (cell.skipped)
+    return out + fmt::format(">\n      <skipped message=\"{}\"/>\n    </testcase>\n", for_xml(*cell.skipped));
   out += ">\n";
   if (cell.verdict == Grade::fail) {
     const std::string first = cell.unmet.empty() ? headline(cell) : cell.unmet.front();
     out += fmt::format("      <failure message=\"{}\" type=\"findings\">{}</failure>\n", for_xml(first), body_of(cell));
   } else if (cell.verdict == Grade::inconclusive) {
-    const std::string first = cell.inconclusive_reasons.empty() ? "inconclusive" : cell.inconclusive_reasons.begin()->first;
+    const std::string first =
+        cell.inconclusive_reasons.empty() ? "inconclusive" : cell.inconclusive_reasons.begin()->first;
     out += fmt::format("      <error message=\"{}\" type=\"inconclusive\">{}</error>\n", for_xml(first), body_of(cell));
   } else {
     out += fmt::format("      <system-out>{}</system-out>\n", body_of(cell));

@@ -21,10 +21,10 @@ std::string code_block(std::string_view text) {
 }
 
 std::string row(const Cell& cell) {
-  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", for_markdown(cell.strategy), for_markdown(headline(cell)),
-                     duration_or_dash(cell.handoff, &Spread::p50), duration_or_dash(cell.first_served, &Spread::p50),
-                     duration_or_dash(cell.all_served, &Spread::p50), cell.builds,
-                     cell.verdict == Grade::fail ? "**not met**" : standing(cell));
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", for_markdown(cell.strategy),
+                     for_markdown(headline(cell)), duration_or_dash(cell.handoff, &Spread::p50),
+                     duration_or_dash(cell.first_served, &Spread::p50), duration_or_dash(cell.all_served, &Spread::p50),
+                     cell.builds, cell.verdict == Grade::fail ? "**not met**" : standing(cell));
 }
 
 std::string details(const Cell& cell) {

@@ -93,12 +93,15 @@ std::string live_words(const Step& step) {
   std::string text = fmt::format("{}: {} of {}", for_terminal(step.cell), step.number, step.trials);
   if (!step.what.empty()) text += ", " + for_terminal(step.what);
   if (step.done > 0 && step.done < step.all) {
-    text += fmt::format("; {} of {} done, about {} left", step.done, step.all, about(step.elapsed / step.done * (step.all - step.done)));
+    text += fmt::format("; {} of {} done, about {} left", step.done, step.all,
+                        about(step.elapsed / step.done * (step.all - step.done)));
   }
   return text;
 }
 
-std::unique_ptr<Progress> terminal_progress(std::FILE* stream, int width) { return std::make_unique<Terminal>(stream, width); }
+std::unique_ptr<Progress> terminal_progress(std::FILE* stream, int width) {
+  return std::make_unique<Terminal>(stream, width);
+}
 std::unique_ptr<Progress> plain_progress(std::FILE* stream) { return std::make_unique<Plain>(stream); }
 
 }  // namespace jitrace

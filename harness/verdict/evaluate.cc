@@ -46,9 +46,10 @@ class Bench {
       if ((low && seen < *low) || (high && seen > *high)) ++outside;
     }
     if (outside == 0) return;
-    std::string promised = low && high ? (*low == *high ? fmt::format("= {}", *low) : fmt::format("{} to {}", *low, *high))
-                           : low       ? fmt::format(">= {}", *low)
-                                       : fmt::format("<= {}", *high);
+    std::string promised = low && high
+                               ? (*low == *high ? fmt::format("= {}", *low) : fmt::format("{} to {}", *low, *high))
+                           : low ? fmt::format(">= {}", *low)
+                                 : fmt::format("<= {}", *high);
     std::string seen = least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
     unmet(fmt::format("{} {}: {} of {} trials outside, seen {}", what, promised, outside, conclusive(), seen));
   }
@@ -66,10 +67,11 @@ class Bench {
       if (value && *value > *most) ++late;
       if (value) worst = std::max(worst, *value);
     }
-    if (measured == 0) return unmet(fmt::format("{} <= {:g} ms: nobody was killed, so nothing was measured", what, to_ms(*most)));
+    if (measured == 0)
+      return unmet(fmt::format("{} <= {:g} ms: nobody was killed, so nothing was measured", what, to_ms(*most)));
     if (late == 0 && never == 0) return;
-    unmet(fmt::format("{} <= {:g} ms: {} of {} trials later, {} never; the worst took {:.1f} ms", what, to_ms(*most), late,
-                      measured, never, to_ms(worst)));
+    unmet(fmt::format("{} <= {:g} ms: {} of {} trials later, {} never; the worst took {:.1f} ms", what, to_ms(*most),
+                      late, measured, never, to_ms(worst)));
   }
 
  private:
@@ -93,7 +95,8 @@ void check_classes(Bench& bench, const Cell& cell, const Expectation& expectatio
   }
   for (const std::string& name : expectation.sometimes) {
     if (n == 0 || cell.findings.contains(name)) continue;
-    bench.unmet(fmt::format("sometimes {}: none in {}: the subject was repaired, or the harness has gone blind", name, n));
+    bench.unmet(
+        fmt::format("sometimes {}: none in {}: the subject was repaired, or the harness has gone blind", name, n));
   }
   for (const std::string& name : expectation.never) {
     const auto found = cell.findings.find(name);
@@ -141,7 +144,8 @@ void evaluate(Cell& cell, const Expectation& expectation) {
       return trial.outcomes.contains(std::string(name_of(Outcome::fell_back))) == due;
     });
   }
-  bench.bounds("builds", expectation.builds_min, expectation.builds_max, [](const TrialVerdict& t) { return t.builds; });
+  bench.bounds("builds", expectation.builds_min, expectation.builds_max,
+               [](const TrialVerdict& t) { return t.builds; });
   bench.bounds("builds per key", expectation.builds_per_key_min, expectation.builds_per_key_max, per_key);
   bench.bounds("peak builds", expectation.peak_builds_min, expectation.peak_builds_max,
                [](const TrialVerdict& t) { return t.peak_builds; });

@@ -31,7 +31,8 @@ void find_foreign(const TrialView& view, TrialVerdict& verdict) {
     if (maker != nullptr) {
       line += fmt::format(": attempt {:016x} of {} for {}", maker->id, view.who(maker->slot), view.kernel(maker->key));
     }
-    verdict.findings.push_back({FindingClass::foreign, cause, 0, view.round_at(load.stamp), load.slot, load.key, {line}});
+    verdict.findings.push_back(
+        {FindingClass::foreign, cause, 0, view.round_at(load.stamp), load.slot, load.key, {line}});
   }
   for (const SnapshotEntry& entry : view.history.snapshot) {
     if (!told.empty() || !entry.state.starts_with("foreign")) continue;

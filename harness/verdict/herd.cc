@@ -54,7 +54,8 @@ void find_herds(const TrialView& view, TrialVerdict& verdict) {
     finding.round = view.round_at(attempts.back()->begin);
     finding.slot = attempts.back()->slot;
     finding.key = key;
-    finding.evidence.push_back(fmt::format("{} was built {} times, {} promised", view.kernel(key), attempts.size(), promised));
+    finding.evidence.push_back(
+        fmt::format("{} was built {} times, {} promised", view.kernel(key), attempts.size(), promised));
     for (const AttemptFact* attempt : attempts) {
       if (finding.evidence.size() > 8) break;
       finding.evidence.push_back(fmt::format("attempt {:016x} of {} at {}", attempt->id, view.who(attempt->slot),

@@ -28,7 +28,8 @@ std::string why_inconclusive(const TrialView& view, const TrialVerdict& verdict)
   for (const auto& [slot, worker] : view.workers) {
     if (worker.how == Ended::not_seen) return fmt::format("the end of {} was not seen", view.who(slot));
     if (worker.outcome == Outcome::stalled) return fmt::format("{} stalled, and no hang was proved", view.who(slot));
-    if (worker.outcome == Outcome::could_not_start) return fmt::format("{} could not start: {}", view.who(slot), worker.error);
+    if (worker.outcome == Outcome::could_not_start)
+      return fmt::format("{} could not start: {}", view.who(slot), worker.error);
   }
   // A process that dies by a signal may leave the one record that it was writing.
   std::uint64_t cut = 0;
@@ -50,7 +51,8 @@ void count_faults(const TrialView& view, TrialVerdict& verdict) {
 void shorten(std::string& text, const std::string& cache) {
   if (cache.empty()) return;
   const std::string prefix = cache + "/";
-  for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at)) text.erase(at, prefix.size());
+  for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at))
+    text.erase(at, prefix.size());
 }
 
 void note_limits(const TrialView& view, TrialVerdict& verdict) {

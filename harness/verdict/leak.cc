@@ -10,8 +10,8 @@ namespace jitrace {
 namespace {
 
 bool anybody_killed(const TrialView& view) {
-  return view.first_kill() != nullptr ||
-         std::any_of(view.workers.begin(), view.workers.end(), [](const auto& entry) { return !entry.second.survivor(); });
+  return view.first_kill() != nullptr || std::any_of(view.workers.begin(), view.workers.end(),
+                                                     [](const auto& entry) { return !entry.second.survivor(); });
 }
 
 bool any_hang(const TrialVerdict& verdict) {
@@ -30,7 +30,8 @@ bool orphaned_by_plan(const TrialView& view, std::uint32_t pid) {
 
 void leaked_processes(const TrialView& view, TrialVerdict& verdict) {
   for (const Event& event : view.history.events) {
-    if (event.kind != EventKind::process_adopted || view.daemon(event.pid) || orphaned_by_plan(view, event.pid)) continue;
+    if (event.kind != EventKind::process_adopted || view.daemon(event.pid) || orphaned_by_plan(view, event.pid))
+      continue;
     for (const Event& end : view.history.events) {
       if (end.kind != EventKind::process_ended || end.pid != event.pid || end.b != 2) continue;
       verdict.findings.push_back({FindingClass::leak, "a process", 0, view.round_at(event.stamp), driver_slot, 0,
@@ -68,14 +69,15 @@ void leaked_batons(const TrialView& view, TrialVerdict& verdict) {
 bool temporary(const std::string& path) {
   if (path.ends_with('/')) return false;
   const std::string name = base_of(path);
-  return name.starts_with("tmpxft_") || name.starts_with("tmp.") || name.ends_with(".tmp") || path.starts_with("tmp/") ||
-         path.find("/tmp/") != std::string::npos;
+  return name.starts_with("tmpxft_") || name.starts_with("tmp.") || name.ends_with(".tmp") ||
+         path.starts_with("tmp/") || path.find("/tmp/") != std::string::npos;
 }
 
 void leaked_files(const TrialView& view, TrialVerdict& verdict) {
   std::vector<std::string> left;
   for (const SnapshotEntry& entry : view.history.residue) {
-    if (!entry.path.ends_with('/')) left.push_back(fmt::format("{} ({} bytes, temporary directory)", entry.path, entry.size));
+    if (!entry.path.ends_with('/'))
+      left.push_back(fmt::format("{} ({} bytes, temporary directory)", entry.path, entry.size));
   }
   for (const SnapshotEntry& entry : view.history.snapshot) {
     if (temporary(entry.path)) left.push_back(fmt::format("{} ({} bytes, cache)", entry.path, entry.size));
@@ -87,7 +89,8 @@ void leaked_files(const TrialView& view, TrialVerdict& verdict) {
     return;
   }
   if (left.size() > 8) left.resize(8);
-  verdict.findings.push_back({FindingClass::leak, "temporary files", 0, view.plan.rounds, driver_slot, 0, std::move(left)});
+  verdict.findings.push_back(
+      {FindingClass::leak, "temporary files", 0, view.plan.rounds, driver_slot, 0, std::move(left)});
 }
 
 }  // namespace

@@ -42,7 +42,8 @@ void find_loud(const TrialView& view, TrialVerdict& verdict) {
     const auto signature = classify(worker.error);
     Finding finding;
     finding.kind = FindingClass::loud;
-    finding.cause = signature ? fmt::format("{} ({})", signature->kind, signature->code) : std::string(name_of(worker.outcome));
+    finding.cause =
+        signature ? fmt::format("{} ({})", signature->kind, signature->code) : std::string(name_of(worker.outcome));
     finding.round = worker.round;
     finding.slot = slot;
     finding.evidence = {fmt::format("{} ended as {}: {}", view.who(slot), name_of(worker.outcome), worker.error)};

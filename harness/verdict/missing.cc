@@ -40,7 +40,8 @@ void find_missing(const TrialView& view, TrialVerdict& verdict) {
     if (!signature) continue;
     const Nanoseconds stamp = worker.last_sign;
     if (signature->kind == "missing" && !view.plan.command.empty() && told.insert(slot).second) {
-      add(FindingClass::missing, signature->code, slot, 0, stamp, fmt::format("{}: {}", view.who(slot), signature->line));
+      add(FindingClass::missing, signature->code, slot, 0, stamp,
+          fmt::format("{}: {}", view.who(slot), signature->line));
     }
     if (signature->kind == "source_missing" && source_told.insert(slot).second) {
       add(FindingClass::source_missing, signature->code, slot, 0, stamp,

@@ -27,6 +27,7 @@ LoadKind kind_of(const TrialView& view, const LoadFact& load);
 void count_outcomes(const TrialView& view, TrialVerdict& verdict);     // outcomes, recovered, warnings, skew
 void count_builds(const TrialView& view, TrialVerdict& verdict);
 Recovery measure_recovery(const TrialView& view);
-bool served(const TrialView& view, const WorkerFact& worker);          // built or served, and its last load of each key was correct
+bool served(const TrialView& view,
+            const WorkerFact& worker);  // built or served, and its last load of each key was correct
 
 }  // namespace jitrace

@@ -41,9 +41,9 @@ void find_orphan_writes(const TrialView& view, TrialVerdict& verdict) {
     finding.slot = successor.slot;
     finding.key = orphaned.key;
     finding.evidence = {std::move(first_line),
-                        fmt::format("its builder, {}, was gone at {}; {} started to build {} at {}", view.who(orphaned.slot),
-                                    view.when(*view.gone(orphaned.slot)), view.who(successor.slot),
-                                    view.kernel(orphaned.key), view.when(successor.begin))};
+                        fmt::format("its builder, {}, was gone at {}; {} started to build {} at {}",
+                                    view.who(orphaned.slot), view.when(*view.gone(orphaned.slot)),
+                                    view.who(successor.slot), view.kernel(orphaned.key), view.when(successor.begin))};
     verdict.findings.push_back(std::move(finding));
   };
   for (const OutputFact& output : view.outputs) {
@@ -54,7 +54,8 @@ void find_orphan_writes(const TrialView& view, TrialVerdict& verdict) {
     const AttemptFact* successor = successor_of(view, *orphaned, *gone);
     if (successor == nullptr || output.stamp <= successor->begin || !shared_path(view, output, *orphaned)) continue;
     tell(*orphaned, *successor,
-         fmt::format("the compiler of attempt {:016x} wrote {} at {}", orphaned->id, output.path, view.when(output.stamp)));
+         fmt::format("the compiler of attempt {:016x} wrote {} at {}", orphaned->id, output.path,
+                     view.when(output.stamp)));
   }
   // Weaker, and all there is where no shim stood before the writer: the orphan's stamp in what was loaded after the
   // successor had built.
@@ -67,8 +68,8 @@ void find_orphan_writes(const TrialView& view, TrialVerdict& verdict) {
     if (successor == nullptr || !successor->succeeded() || *successor->end >= load.stamp) continue;
     if (!shared_path(view, OutputFact{load.stamp, load.attempt, 0, ""}, *orphaned)) continue;
     tell(*orphaned, *successor,
-         fmt::format("{} loaded the stamp of attempt {:016x} at {}, after attempt {:016x} had ended", view.who(load.slot),
-                     orphaned->id, view.when(load.stamp), successor->id));
+         fmt::format("{} loaded the stamp of attempt {:016x} at {}, after attempt {:016x} had ended",
+                     view.who(load.slot), orphaned->id, view.when(load.stamp), successor->id));
   }
 }
 

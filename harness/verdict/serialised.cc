@@ -49,7 +49,8 @@ void find_serialised(const TrialView& view, TrialVerdict& verdict) {
     for (const AttemptFact& attempt : view.attempts) {
       const Nanoseconds attempt_end = attempt.end.value_or(view.end);
       if (attempt.key == wait.key) own = own || (attempt.begin < wait_end && others == nullptr);
-      if (attempt.key != wait.key && attempt.begin > wait.begin && attempt_end < wait_end && others == nullptr && !own) {
+      if (attempt.key != wait.key && attempt.begin > wait.begin && attempt_end < wait_end && others == nullptr &&
+          !own) {
         others = &attempt;
       }
     }

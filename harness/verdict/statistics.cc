@@ -9,7 +9,8 @@
 namespace jitrace {
 namespace {
 
-// The continued fraction of the incomplete beta function by Lentz's method; converges fast for x < (a + 1) / (a + b + 2).
+// The continued fraction of the incomplete beta function by Lentz's method; converges fast for x < (a + 1) / (a + b +
+// 2).
 double beta_fraction(double a, double b, double x) {
   constexpr double tiny = 1e-300;
   const auto not_zero = [](double value) { return std::abs(value) < tiny ? tiny : value; };

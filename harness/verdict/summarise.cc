@@ -65,7 +65,9 @@ void spread_recovery(Cell& cell) {
 }
 
 // Reasons differ in detail from trial to trial; what stands before the colon is what they share.
-std::string shared_part(const std::string& reason) { return reason.starts_with("harness: ") ? reason : reason.substr(0, reason.find(": ")); }
+std::string shared_part(const std::string& reason) {
+  return reason.starts_with("harness: ") ? reason : reason.substr(0, reason.find(": "));
+}
 
 }  // namespace
 
@@ -104,7 +106,8 @@ Cell summarise(const Plan& first_plan, const std::vector<TrialVerdict>& trials, 
     }
   }
   if (telling == nullptr) {
-    const auto open = std::find_if(trials.begin(), trials.end(), [](const TrialVerdict& t) { return !t.inconclusive.empty(); });
+    const auto open =
+        std::find_if(trials.begin(), trials.end(), [](const TrialVerdict& t) { return !t.inconclusive.empty(); });
     if (open != trials.end()) telling = &*open;
   }
   if (telling != nullptr && facts.replay.contains(telling->trial)) cell.replay = facts.replay.at(telling->trial);

@@ -23,8 +23,8 @@ struct CellFacts {
 // whatever the others showed, unless they broke a promise: a fault that rarely fires proves nothing when it does not.
 inline constexpr double least_conclusive = 0.75;
 
-// Counts over all trials of a cell: `outcomes`, `findings`, `builds` and the faults over all of them, also over those that
-// are inconclusive (what was seen was seen); recovery times and `recovered` over the conclusive ones.
+// Counts over all trials of a cell: `outcomes`, `findings`, `builds` and the faults over all of them, also over those
+// that are inconclusive (what was seen was seen); recovery times and `recovered` over the conclusive ones.
 Cell summarise(const Plan& first_plan, const std::vector<TrialVerdict>& trials, const CellFacts& facts);
 // A cell that was not run, with the reason.
 Cell skipped_cell(const Plan& plan, const std::string& reason, const CellFacts& facts);

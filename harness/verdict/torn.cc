@@ -77,9 +77,14 @@ void find_torn(const TrialView& view, TrialVerdict& verdict) {
   if (told.empty()) {
     for (const SnapshotEntry& entry : view.history.snapshot) {
       if (!torn_state(entry)) continue;
-      verdict.findings.push_back({FindingClass::torn, "left in the cache", 0, last_round(view), driver_slot, 0,
-                                  {fmt::format("{} of {} bytes lies in the cache at the end: {}", entry.path, entry.size,
-                                               entry.state)}});
+      verdict.findings.push_back(
+          {FindingClass::torn,
+           "left in the cache",
+           0,
+           last_round(view),
+           driver_slot,
+           0,
+           {fmt::format("{} of {} bytes lies in the cache at the end: {}", entry.path, entry.size, entry.state)}});
       break;
     }
   }

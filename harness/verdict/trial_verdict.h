@@ -21,10 +21,10 @@ struct Recovery {
 // What one history says. Facts first, no expectations: whether this was hoped for is decided per cell.
 struct TrialVerdict {
   int trial = 0;
-  std::string inconclusive;            // why, if it is: a planned fault that did not fire, stalled, torn log, harness error
+  std::string inconclusive;  // why, if it is: a planned fault that did not fire, stalled, torn log, harness error
   std::vector<Finding> findings;       // may be there in an inconclusive trial, too
   std::map<std::string, int> outcomes; // name of Outcome → workers of all rounds
-  bool recovered = false;              // every survivor was served, from the round of the fault on; without faults, in all
+  bool recovered = false;  // every survivor was served, from the round of the fault on; without faults, in all
   Recovery recovery;
   int builds = 0;                      // attempts that ran a compiler to success
   std::map<std::string, int> builds_per_key;  // kernel → attempts

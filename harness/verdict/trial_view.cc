@@ -72,7 +72,8 @@ void TrialView::read_processes() {
         // The victim's own fault where there is one; else the last that could have reached it (a group, a tree).
         if (!worker.killed || fault.slot == slot || fault.stamp > *worker.killed) worker.killed = fault.stamp;
       }
-      if (plan_of->kind == FaultKind::stop && plan_of->until == Point::none && !hits_tool(*plan_of) && fault.slot == slot) {
+      if (plan_of->kind == FaultKind::stop && plan_of->until == Point::none && !hits_tool(*plan_of) &&
+          fault.slot == slot) {
         worker.stopped_for_ever = true;
       }
     }
@@ -99,10 +100,12 @@ void TrialView::read_work() {
     }
     if (event.kind == EventKind::wait_over) close_wait(static_cast<WaitEnd>(event.a));
     if (event.kind == EventKind::loaded) {
-      LoadFact load{event.stamp, event.slot, event.key, std::max(0, gets[{event.slot, event.key}] - 1), event.a, event.b,
-                    event.attempt, event.text, true};
+      LoadFact load{event.stamp, event.slot, event.key,     std::max(0, gets[{event.slot, event.key}] - 1),
+                    event.a,     event.b,    event.attempt, event.text,
+                    true};
       for (LoadFact& earlier : loads) {
-        if (earlier.slot == load.slot && earlier.key == load.key && earlier.get == load.get) earlier.last_of_get = false;
+        if (earlier.slot == load.slot && earlier.key == load.key && earlier.get == load.get)
+          earlier.last_of_get = false;
       }
       loads.push_back(std::move(load));
     }
@@ -143,7 +146,8 @@ void TrialView::close_holds(std::vector<HoldFact>& open) {
       hold.ended_by = "its end";
     } else {
       hold.end = owner->ended.value_or(end);
-      hold.ended_by = owner->stopped_for_ever ? "nothing: it was stopped, and alive" : "nothing: it was alive to the end";
+      hold.ended_by =
+          owner->stopped_for_ever ? "nothing: it was stopped, and alive" : "nothing: it was alive to the end";
     }
     holds.push_back(hold);
   }
@@ -232,7 +236,8 @@ const FaultFact* TrialView::first_kill() const {
 Slot TrialView::owner_of(const FaultFact& fault) const {
   if (worker(fault.slot) != nullptr) return fault.slot;
   for (const ToolFact& tool : tools) {
-    const bool same = (fault.slot != driver_slot && tool.slot == fault.slot) || (fault.pid != 0 && tool.pid == fault.pid);
+    const bool same =
+        (fault.slot != driver_slot && tool.slot == fault.slot) || (fault.pid != 0 && tool.pid == fault.pid);
     if (!same) continue;
     if (const AttemptFact* made_by = attempt(tool.attempt)) return made_by->slot;
     return tool.slot;

@@ -104,7 +104,8 @@ struct FaultFact {
   std::string text;
 };
 
-// One history, read once into the nouns that the oracles speak of. Holds references: the plan and the history outlive it.
+// One history, read once into the nouns that the oracles speak of. Holds references: the plan and the history outlive
+// it.
 class TrialView {
  public:
   TrialView(const Plan& plan, const History& history);

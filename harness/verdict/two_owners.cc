@@ -29,13 +29,15 @@ void find_two_owners(const TrialView& view, TrialVerdict& verdict) {
       if (!told.insert(first.path).second) continue;
       Finding finding;
       finding.kind = FindingClass::two_owners;
-      finding.cause = first.inode != second.inode ? "the lock file was replaced under its owner" : "the lock did not exclude";
+      finding.cause =
+          first.inode != second.inode ? "the lock file was replaced under its owner" : "the lock did not exclude";
       finding.round = view.round_at(second.begin);
       finding.slot = second.slot;
       finding.key = second.key;
       finding.evidence = {
           fmt::format("{} held {} from {} (inode {}), {} from {} (inode {})", view.who(first.slot), first.path,
-                      view.when(first.begin), first.inode, view.who(second.slot), view.when(second.begin), second.inode),
+                      view.when(first.begin), first.inode, view.who(second.slot), view.when(second.begin),
+                      second.inode),
           fmt::format("{} gave it up at {} by {}", view.who(first.slot), view.when(first.end), first.ended_by)};
       verdict.findings.push_back(std::move(finding));
     }

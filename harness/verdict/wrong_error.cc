@@ -7,7 +7,8 @@
 namespace jitrace {
 namespace {
 
-// The last attempt for this key, by anybody, that had failed or died before the worker gave up, with no success after it.
+// The last attempt for this key, by anybody, that had failed or died before the worker gave up, with no success after
+// it.
 const AttemptFact* real_cause(const TrialView& view, const WorkerFact& worker, std::uint16_t key) {
   const AttemptFact* cause = nullptr;
   for (const AttemptFact& attempt : view.attempts) {
@@ -52,7 +53,9 @@ void find_wrong_errors(const TrialView& view, TrialVerdict& verdict) {
       continue;
     }
     const auto truth = classify(cause->output);
-    const std::string told = truth ? truth->line : fmt::format("the compiler ended with {}", WaitStatus::from_raw(static_cast<int>(cause->status)).describe());
+    const std::string told = truth ? truth->line
+                                   : fmt::format("the compiler ended with {}",
+                                                 WaitStatus::from_raw(static_cast<int>(cause->status)).describe());
     if (truth && worker.error.find(truth->line) != std::string::npos) continue;
     if (truth && truth->kind == says->kind && cause->slot == slot) continue;
     verdict.findings.push_back(

@@ -41,11 +41,15 @@ void expect_golden(const std::string& name, const std::string& actual) {
 }
 
 TEST(Golden, Console) { expect_golden("console.txt", render_console(sample_report())); }
-TEST(Golden, ConsoleInColour) { expect_golden("console-colour.txt", render_console(sample_report(), {Colour::always, 80})); }
+TEST(Golden, ConsoleInColour) {
+  expect_golden("console-colour.txt", render_console(sample_report(), {Colour::always, 80}));
+}
 TEST(Golden, Json) { expect_golden("report.json", render_json(sample_report())); }
 TEST(Golden, Junit) { expect_golden("junit.xml", render_junit(sample_report())); }
 TEST(Golden, Markdown) { expect_golden("summary.md", render_markdown(sample_report())); }
-TEST(Golden, Annotations) { expect_golden("annotations.txt", join_text(github_annotations(sample_report()), "\n") + "\n"); }
+TEST(Golden, Annotations) {
+  expect_golden("annotations.txt", join_text(github_annotations(sample_report()), "\n") + "\n");
+}
 
 }  // namespace
 }  // namespace jitrace

@@ -48,8 +48,9 @@ Cell wedged_baton() {
   wedged.trial = 1;
   wedged.round = 2;
   wedged.slot = 8;
-  wedged.evidence = {"worker 8 waits until gemm/lock (inode 4711) is gone; it was made by worker 0, which was killed by SIGKILL",
-                     "While it waited (204 ms so far): 0 ms of CPU, 0 bytes of output"};
+  wedged.evidence = {
+      "worker 8 waits until gemm/lock (inode 4711) is gone; it was made by worker 0, which was killed by SIGKILL",
+      "While it waited (204 ms so far): 0 ms of CPU, 0 bytes of output"};
   cell.examples = {wedged};
   return cell;
 }
@@ -85,7 +86,8 @@ Cell hostile_failure() {
   cell.expected = {"never two_owners", "recovered"};
   cell.unmet = {"never two_owners: seen in 2 of 20 trials", "recovered: held in 17 of 20 trials"};
   cell.verdict = Grade::fail;
-  cell.replay = "jitrace replay out/gptqmodel-flock-lock-inside.kill-compile.nvcc.sm_90a.with-a-very-long-directory/trial-7.plan";
+  cell.replay =
+      "jitrace replay out/gptqmodel-flock-lock-inside.kill-compile.nvcc.sm_90a.with-a-very-long-directory/trial-7.plan";
   Finding owners;
   owners.kind = FindingClass::two_owners;
   owners.cause = "the lock file was replaced under its owner";

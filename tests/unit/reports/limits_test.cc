@@ -47,9 +47,10 @@ TEST(Json, IsReadBackWithItsOrderAndItsFields) {
   EXPECT_EQ(json["verdict"], "fail");
   EXPECT_EQ(json.begin().key(), "schema");
   ASSERT_EQ(json["cells"].size(), 6u);
-  for (const char* name : {"strategy", "run", "toolchain", "arch", "loader", "cache", "workers", "fault", "mode", "cause",
-                           "trials", "inconclusive", "skipped", "outcomes", "findings", "rates", "recovery_ms", "builds",
-                           "faults", "expected", "met", "verdict", "replay"}) {
+  for (const char* name :
+       {"strategy",    "run",    "toolchain", "arch",         "loader",  "cache",    "workers",  "fault",
+        "mode",        "cause",  "trials",    "inconclusive", "skipped", "outcomes", "findings", "rates",
+        "recovery_ms", "builds", "faults",    "expected",     "met",     "verdict",  "replay"}) {
     for (const auto& cell : json["cells"]) EXPECT_TRUE(cell.contains(name)) << name;
   }
   EXPECT_EQ(json["cells"][0]["findings"]["wedged"], 20);

@@ -22,7 +22,8 @@ TEST(WriteReports, WritesAllAndLeavesNothingElse) {
   const TempDir dir = scratch();
   ASSERT_TRUE(write_reports(sample_report(), dir.path()));
   ASSERT_TRUE(write_reports(sample_report(), dir.path())) << "again, over the first";
-  EXPECT_EQ(*list_dir(dir.path()), (std::vector<std::string>{"annotations.txt", "junit.xml", "report.json", "report.txt", "summary.md"}));
+  EXPECT_EQ(*list_dir(dir.path()),
+            (std::vector<std::string>{"annotations.txt", "junit.xml", "report.json", "report.txt", "summary.md"}));
   EXPECT_EQ(*read_file(join(dir.path(), "report.json")), render_json(sample_report()));
 }
 

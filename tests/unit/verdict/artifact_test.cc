@@ -6,7 +6,8 @@
 namespace jitrace {
 namespace {
 
-// Worker 0 is killed, its compiler lives on; worker 1 builds the same key. The orphan's output comes `after` that or not.
+// Worker 0 is killed, its compiler lives on; worker 1 builds the same key. The orphan's output comes `after` that or
+// not.
 enum class OrphanWrites { before_successor, after_successor };
 Recorder orphan(const std::string& preset, OrphanWrites when, const std::string& path, const std::string& other_path) {
   Recorder r(preset, 2);
@@ -93,7 +94,9 @@ TEST(SourceMissing, InTheCompilersOutput) {
   Recorder r("deepgemm", 1);
   r.round(1);
   r.attempt(0, 1);
-  r.attempt_ends(0, 1, 1 << 8, "cc1plus: fatal error: cache/kernel.gemm/kernel.cu: No such file or directory\ncompilation terminated.");
+  r.attempt_ends(
+      0, 1, 1 << 8,
+      "cc1plus: fatal error: cache/kernel.gemm/kernel.cu: No such file or directory\ncompilation terminated.");
   r.outcome(0, Outcome::failed, "NVCC compilation failed");
   const TrialVerdict verdict = r.verdict();
   EXPECT_EQ(first(verdict, FindingClass::source_missing).cause, "cc1plus");

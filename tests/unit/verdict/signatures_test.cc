@@ -13,7 +13,8 @@ namespace {
 TEST(Signatures, EveryRowAnswersToItsPattern) {
   for (const SignatureRow& row : signature_rows()) {
     std::string line = row.pattern;
-    for (std::size_t star = line.find('*'); star != std::string::npos; star = line.find('*')) line.replace(star, 1, " x ");
+    for (std::size_t star = line.find('*'); star != std::string::npos; star = line.find('*'))
+      line.replace(star, 1, " x ");
     const auto found = classify("before\n  " + line + " after\nlast line");
     ASSERT_TRUE(found) << row.pattern;
     EXPECT_EQ(found->kind, row.kind) << row.pattern;
@@ -33,13 +34,16 @@ TEST(Signatures, RealTexts) {
       {"301 (elf, simulated)", "missing", "301"},
       {"RuntimeError: CUDA driver error: device kernel image is invalid", "torn", "200"},
       {"CUDA error: no kernel image is available for execution on the device", "foreign", "209"},
-      {"cc1plus: fatal error: /c/kernel.cu: No such file or directory\ncompilation terminated.", "source_missing", "cc1plus"},
-      {"ninja: error: '/c/main.cpp', needed by 'main.o', missing and no known rule to make it", "source_missing", "ninja"},
+      {"cc1plus: fatal error: /c/kernel.cu: No such file or directory\ncompilation terminated.", "source_missing",
+       "cc1plus"},
+      {"ninja: error: '/c/main.cpp', needed by 'main.o', missing and no known rule to make it", "source_missing",
+       "ninja"},
       {"/c/x.cu:1:10: fatal error: nothere.h: No such file or directory", "compile_error", "cc1plus"},
       {"OSError: /c/k.so: file too short", "torn", "dlopen"},
       {"ImportError: /c/k.so: cannot open shared object file: No such file or directory", "missing", "dlopen"},
       {"ninja: build stopped: subcommand failed.", "build_failed", "ninja"},
-      {"FAILED: k.o\nKilled signal terminated program cc1plus\nninja: build stopped: subcommand failed.", "killed", "SIGKILL"},
+      {"FAILED: k.o\nKilled signal terminated program cc1plus\nninja: build stopped: subcommand failed.", "killed",
+       "SIGKILL"},
       {"OSError: [Errno 116] Stale file handle", "stale_handle", "ESTALE"},
       {"write: No space left on device", "no_space", "ENOSPC"},
       {"kernel.cu(3): error: identifier \"x\" is undefined", "compile_error", "cicc"},

@@ -196,7 +196,8 @@ TEST(Evaluate, WithoutAPromiseNothingMayBeFound) {
 TEST(Evaluate, WhatNobodyPromisedAnythingAboutIsNoted) {
   Expectation expectation;
   expectation.recovered = false;
-  EXPECT_THAT(judged(many(3, wedged), expectation).notes, Contains("also seen, with no promise about it: wedged 3 of 3"));
+  EXPECT_THAT(judged(many(3, wedged), expectation).notes,
+              Contains("also seen, with no promise about it: wedged 3 of 3"));
 }
 
 TEST(Grade, TheWorstCellCounts) {
