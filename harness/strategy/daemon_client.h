@@ -20,8 +20,27 @@ struct DaemonAnswer {
   std::string message;
 };
 
-// Asks the server of the cache, starting one where none lives. Every wait is bounded: for a server to answer its socket,
-// and between two signs of life of a build.
-DaemonAnswer ask_daemon(const DaemonRequest& request, const LockChoice& choice, Files& files, const Job& job);
+// A client of the compile server of a cache. Starts one where none lives. Every wait is bounded: for a server to answer
+// its socket, and between two signs of life of a build.
+class DaemonClient {
+ public:
+  // Borrows files and job for its life.
+  DaemonClient(const LockChoice& choice, Files& files, const Job& job);
+  DaemonAnswer ask(const DaemonRequest& request);
+
+ private:
+  Result<Fd> reach_server();
+  bool is_gone(const Fd& socket) const;
+  Result<void> start_if_nobody_lives();
+  bool send(const Fd& socket, std::string_view data) const;
+  DaemonAnswer await(const Fd& socket, WaitEnd* end);
+
+  Files& files_;
+  const Job& job_;
+  std::string path_;
+  Nanoseconds bound_ = 0;
+  // The server that went away last. While it is torn down its socket may still accept: that would be the same loss again.
+  pid_t gone_ = 0;
+};
 
 }  // namespace jitrace

@@ -152,10 +152,16 @@ Result<Fd> connect_to(const std::string& path) {
   return socket;
 }
 
-bool peer_is_same_user(const Fd& socket) {
+std::optional<ucred> peer_of(const Fd& socket) {
   ucred peer{};
   socklen_t size = sizeof peer;
-  return ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::getuid();
+  if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+  return peer;
+}
+
+bool peer_is_same_user(const Fd& socket) {
+  const std::optional<ucred> peer = peer_of(socket);
+  return peer && peer->uid == ::getuid();
 }
 
 }  // namespace jitrace

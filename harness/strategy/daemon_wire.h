@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/socket.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,6 +57,7 @@ std::string daemon_socket_path(const std::string& root);
 // Both go through a short path to the directory: the name in a socket address is limited to 108 bytes.
 Result<Fd> listen_at(const std::string& path);   // replaces what lies there; mode 0600
 Result<Fd> connect_to(const std::string& path);  // ENOENT, ECONNREFUSED: nobody listens
-bool peer_is_same_user(const Fd& socket);        // SO_PEERCRED
+std::optional<ucred> peer_of(const Fd& socket);  // SO_PEERCRED: for a client, whoever called listen
+bool peer_is_same_user(const Fd& socket);
 
 }  // namespace jitrace

@@ -35,6 +35,7 @@ Result<DaemonRequest> request_for(const JobKey& subject, std::uint16_t key, std:
 }  // namespace
 
 GetEnd Engine::obtain_from_daemon(Work& work) {
+  DaemonClient client(preset_.locks[0], files_, job_);
   for (int losses = 0; losses < losses_borne; ++losses) {
     if (losses > 0) {
       // The server may have published before it was lost.
@@ -44,7 +45,7 @@ GetEnd Engine::obtain_from_daemon(Work& work) {
     // A new attempt each time: the build of a server that died must be told apart from its successor's.
     const Result<DaemonRequest> request = request_for(*work.subject, work.key, next_attempt(), work.layout.kind, job_);
     if (!request) return {Outcome::failed, request.error().message()};
-    const DaemonAnswer answer = ask_daemon(*request, preset_.locks[0], files_, job_);
+    const DaemonAnswer answer = client.ask(*request);
     if (answer.kind == DaemonAnswer::Kind::failed) return {Outcome::failed, answer.message};
     if (answer.kind == DaemonAnswer::Kind::lost) continue;
     if (take_hit(work, look_at(preset_, work.layout, work.subject->kernel, job_.arch, files_))) return load_all(work);

@@ -109,7 +109,7 @@ TEST_F(DaemonTest, ClientAsksAndServerBuildsStepByStep) {
     if (!line.empty() && !compiler) (from_worker ? client : builder).push_back(line);
   }
   EXPECT_THAT(client, testing::ElementsAre("@probe", "read entries/k0*/manifest !2", "stat entries/k0* !2", "connect * !2",
-                                           "flock daemon.lock", "request *", "wait reply", "read entries/k0*/manifest",
+                                           "wait reply", "flock daemon.lock", "request *", "wait reply", "read entries/k0*/manifest",
                                            "read entries/k0*/kernel.cu", "read entries/k0*/kernel.cubin", "@load", "end",
                                            "end"));
   EXPECT_THAT(builder, testing::ElementsAre(

@@ -206,6 +206,9 @@ TEST(Worker, KilledHolderOfAFlockLetsTheNextIn) {
 }
 
 TEST(Worker, NeedsLittleMemoryOfItsOwn) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's own memory";
+#endif
   WorkerBench bench;
   bench.board.arm(Point::load);
   Process worker = bench.start();
