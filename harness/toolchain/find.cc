@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "process/process.h"
+#include "process/keeper.h"
 #include "toolchain/nvrtc.h"
 #include "toolchain/toolchain.h"
 
@@ -25,11 +25,23 @@ std::string find_on_path(std::string_view name) {
   return {};
 }
 
-Result<Finished> ask(std::vector<std::string> argv) {
-  Command command;
-  command.argv = std::move(argv);
-  return run_to_end(std::move(command));
-}
+// What stands on PATH may be anybody's script: it is asked within a limit, and nothing of it stays behind.
+class Asker {
+ public:
+  explicit Asker(const std::string& libexec) {
+    keeper_.limit = seconds(10);
+    if (const std::string guard = join(libexec, "guard"); is_program(guard)) keeper_.guard = guard;
+  }
+
+  Result<Finished> ask(std::vector<std::string> argv) const {
+    Command command;
+    command.argv = std::move(argv);
+    return run_kept(keeper_, command);
+  }
+
+ private:
+  Keeper keeper_;
+};
 
 ToolchainProbe missing(ToolchainKind kind, std::string reason) { return {kind, std::nullopt, std::move(reason)}; }
 
@@ -45,22 +57,22 @@ std::string between(const std::string& text, std::string_view before, std::strin
 }
 
 // Where nvcc itself says that it lies: what is on PATH may be a script or a link of a distribution.
-std::string real_nvcc(const std::string& program) {
-  const Result<Finished> answer = ask({program, "--dryrun", "-cubin", "-x", "cu", "/dev/null"});
+std::string real_nvcc(const Asker& asker, const std::string& program) {
+  const Result<Finished> answer = asker.ask({program, "--dryrun", "-cubin", "-x", "cu", "/dev/null"});
   const std::string here = answer ? between(answer->output, "_HERE_=", "\n") : "";
   std::string real = here.empty() ? program : join(here, "nvcc");
   return is_program(real) ? real : program;
 }
 
-ToolchainProbe probe_nvcc(const std::string& program, std::string name) {
+ToolchainProbe probe_nvcc(const Asker& asker, const std::string& program, std::string name) {
   if (!is_program(program)) return missing(ToolchainKind::nvcc, program + " is no program");
-  const Result<Finished> answer = ask({program, "--version"});
+  const Result<Finished> answer = asker.ask({program, "--version"});
   if (!answer) return missing(ToolchainKind::nvcc, answer.error().message());
   if (!answer->status.is_exit(0)) return missing(ToolchainKind::nvcc, program + " --version: " + answer->status.describe());
   std::string version = between(answer->output, "release ", "\n");
   version = between(version, ", V", "\n ");
   if (version.empty()) return missing(ToolchainKind::nvcc, program + " --version does not answer as nvcc does");
-  return found(ToolchainKind::nvcc, std::move(name), real_nvcc(program), std::move(version));
+  return found(ToolchainKind::nvcc, std::move(name), real_nvcc(asker, program), std::move(version));
 }
 
 std::string default_nvcc() {
@@ -72,17 +84,17 @@ std::string default_nvcc() {
   return is_program(usual) ? usual : std::string();
 }
 
-std::vector<ToolchainProbe> probe_all_nvcc(const ToolchainSearch& search) {
+std::vector<ToolchainProbe> probe_all_nvcc(const Asker& asker, const ToolchainSearch& search) {
   std::vector<ToolchainProbe> probes;
   for (const std::string& program : search.nvcc) {
-    probes.push_back(probe_nvcc(program, search.nvcc.size() == 1 ? "nvcc" : "nvcc@" + program));
+    probes.push_back(probe_nvcc(asker, program, search.nvcc.size() == 1 ? "nvcc" : "nvcc@" + program));
   }
   if (!probes.empty()) return probes;
   const std::string program = default_nvcc();
   if (program.empty()) {
     return {missing(ToolchainKind::nvcc, "not on PATH nor under CUDA_HOME; install the CUDA toolkit or give --nvcc PATH")};
   }
-  return {probe_nvcc(program, "nvcc")};
+  return {probe_nvcc(asker, program, "nvcc")};
 }
 
 ToolchainProbe probe_nvrtc(const ToolchainSearch& search) {
@@ -94,11 +106,11 @@ ToolchainProbe probe_nvrtc(const ToolchainSearch& search) {
   return found(ToolchainKind::nvrtc, "nvrtc", library->path(), library->version());
 }
 
-ToolchainProbe probe_cxx() {
+ToolchainProbe probe_cxx(const Asker& asker) {
   for (const std::string_view name : {"g++", "c++"}) {
     const std::string program = find_on_path(name);
     if (program.empty()) continue;
-    const Result<Finished> answer = ask({program, "-dumpfullversion"});
+    const Result<Finished> answer = asker.ask({program, "-dumpfullversion"});
     // clang answers -dumpfullversion with nothing; its passes do not follow COMPILER_PATH, so it is no use here.
     if (!answer || !answer->status.is_exit(0) || answer->output.empty()) continue;
     return found(ToolchainKind::cxx, "cxx", program, between(answer->output, "", "\n"));
@@ -115,9 +127,10 @@ ToolchainProbe probe_fake(const ToolchainSearch& search) {
 }  // namespace
 
 std::vector<ToolchainProbe> find_toolchains(const ToolchainSearch& search) {
-  std::vector<ToolchainProbe> probes = probe_all_nvcc(search);
+  const Asker asker(search.libexec);
+  std::vector<ToolchainProbe> probes = probe_all_nvcc(asker, search);
   probes.push_back(probe_nvrtc(search));
-  probes.push_back(probe_cxx());
+  probes.push_back(probe_cxx(asker));
   probes.push_back(probe_fake(search));
   return probes;
 }

@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "base/file.h"
-#include "process/process.h"
+#include "process/keeper.h"
 #include "toolchain/artifact.h"
 #include "toolchain/nvrtc.h"
 #include "toolchain/toolchain.h"
@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint64_t reference_attempt = 0x4a495452ef000000;
 
-Result<void> run(const Toolchain& toolchain, std::vector<std::string> argv, const std::string& scratch) {
+Result<void> run(const Toolchain& toolchain, std::vector<std::string> argv, const std::string& scratch,
+                 const Keeper& keeper) {
   Command command;
   command.argv = std::move(argv);
   TRY_ASSIGN(std::vector<std::string> changes, attempt_environment(toolchain, {reference_attempt, 0, scratch}, {}));
@@ -19,16 +20,20 @@ Result<void> run(const Toolchain& toolchain, std::vector<std::string> argv, cons
   changes.emplace_back("JITRACE_BOARD");
   changes.emplace_back("JITRACE_FAKE_NS=0");
   command.environment = environment_with(changes);
-  TRY_ASSIGN(const Finished finished, run_to_end(std::move(command)));
-  if (finished.status.is_exit(0)) return {};
+  const Result<Finished> finished = run_kept(keeper, command);
+  if (!finished) {
+    return make_error("compile the reference with", toolchain.program, finished.error().code, finished.error().note);
+  }
+  if (finished->status.is_exit(0)) return {};
   return make_error("compile the reference with", toolchain.program, 0,
-                    finished.status.describe() + ": " + finished.output.substr(0, 2000));
+                    finished->status.describe() + ": " + finished->output.substr(0, 2000));
 }
 
 }  // namespace
 
 Result<std::uint64_t> reference_digest(const Toolchain& toolchain, const Kernel& kernel, const std::string& arch,
-                                       ArtifactKind kind, Steps steps, const std::string& scratch) {
+                                       ArtifactKind kind, Steps steps, const std::string& scratch,
+                                       const Keeper& keeper) {
   if (toolchain.kind == ToolchainKind::nvrtc) {
     TRY_ASSIGN(const Nvrtc library, Nvrtc::open(toolchain.program));
     TRY_ASSIGN(const Nvrtc::Compiled compiled,
@@ -42,10 +47,10 @@ Result<std::uint64_t> reference_digest(const Toolchain& toolchain, const Kernel&
   const std::string output = join(scratch, "reference.out");
   TRY(write_file(source, kernel.source));
   if (steps == Steps::one) {
-    TRY(run(toolchain, compile_command(toolchain, toolchain.program, arch, source, output, kind), scratch));
+    TRY(run(toolchain, compile_command(toolchain, toolchain.program, arch, source, output, kind), scratch, keeper));
   } else {
-    TRY(run(toolchain, object_command(toolchain, toolchain.program, arch, source, object), scratch));
-    TRY(run(toolchain, link_command(toolchain, toolchain.program, object, output), scratch));
+    TRY(run(toolchain, object_command(toolchain, toolchain.program, arch, source, object), scratch, keeper));
+    TRY(run(toolchain, link_command(toolchain, toolchain.program, object, output), scratch, keeper));
   }
   TRY_ASSIGN(const std::string bytes, read_file(output));
   return view_artifact(bytes).masked_digest;

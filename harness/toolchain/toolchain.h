@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "process/keeper.h"
 
 namespace jitrace {
 
@@ -37,7 +38,8 @@ struct ToolchainSearch {
   std::string libexec;            // where the fake compiler and the shims lie
 };
 
-// Every toolchain that is looked for, in the order nvcc (one a path), nvrtc, cxx, fake.
+// Every toolchain that is looked for, in the order nvcc (one a path), nvrtc, cxx, fake. One that does not answer within
+// seconds is not usable.
 std::vector<ToolchainProbe> find_toolchains(const ToolchainSearch& search);
 
 // A kernel of scenarios/kernels: `<name>.cu` compiles as CUDA and as host C++ (the macro JITRACE_HOST is set by cxx).
@@ -72,9 +74,10 @@ Result<std::vector<std::string>> attempt_environment(const Toolchain& toolchain,
 Result<std::string> make_shadow(const Toolchain& toolchain, const std::string& directory, const std::string& libexec);
 
 // The digest, stamp masked, of what this toolchain makes of the kernel when nobody interferes. Compiles it once in
-// `scratch`, the same way (one step or two) as the subject will.
+// `scratch`, the same way (one step or two) as the subject will; `keeper` bounds each step.
 enum class Steps { one, two };
 Result<std::uint64_t> reference_digest(const Toolchain& toolchain, const Kernel& kernel, const std::string& arch,
-                                       ArtifactKind kind, Steps steps, const std::string& scratch);
+                                       ArtifactKind kind, Steps steps, const std::string& scratch,
+                                       const Keeper& keeper = {});
 
 }  // namespace jitrace

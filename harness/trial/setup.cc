@@ -21,6 +21,12 @@ BuildShape shape_of(const std::string& preset, const Toolchain& toolchain) {
   return {layout.kind, layout.steps};
 }
 
+Keeper keeper_for(const Setup& setup, const Plan& plan) {
+  Keeper keeper = setup.keeper;
+  keeper.limit = plan.watchdog;
+  return keeper;
+}
+
 Result<void> make_ready(Setup& setup, const Plan& plan, const Toolchain& toolchain) {
   if (!setup.toolchains.contains(toolchain.name)) {
     const std::string shadow = join(setup.run_dir, "toolkit-" + std::to_string(setup.toolchains.size()));
@@ -33,11 +39,15 @@ Result<void> make_ready(Setup& setup, const Plan& plan, const Toolchain& toolcha
     for (const std::string& name : plan.kernels) {
       const std::string key = reference_key(toolchain.name, name, plan.arch, shape.kind, shape.steps);
       if (setup.references.contains(key)) continue;
+      if (const auto failed = setup.failures.find(key); failed != setup.failures.end()) return failed->second;
       TRY_ASSIGN(const Kernel kernel, read_kernel(setup.kernel_dir, name));
       const std::string scratch = join(setup.run_dir, "reference-" + hex(random_bits()));
       TRY(make_dirs(scratch));
-      TRY_ASSIGN(setup.references[key], reference_digest(toolchain, kernel, plan.arch, shape.kind, shape.steps, scratch));
+      const auto digest =
+          reference_digest(toolchain, kernel, plan.arch, shape.kind, shape.steps, scratch, keeper_for(setup, plan));
       TRY(remove_tree(scratch));
+      if (!digest) return setup.failures[key] = digest.error();
+      setup.references[key] = *digest;
     }
   }
   return {};

@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "loader/loader.h"
 #include "plan/plan.h"
+#include "process/keeper.h"
 #include "toolchain/toolchain.h"
 
 namespace jitrace {
@@ -27,7 +28,9 @@ struct Setup {
   std::string run_id;
   std::map<std::string, ReadyToolchain> toolchains;          // by name
   std::map<std::string, std::uint64_t> references;           // by reference_key
-  Nanoseconds typical = seconds(1);     // free mode: how long a clean trial takes, for moments drawn from the seed
+  std::map<std::string, Error> failures;                     // likewise: what did not compile is not tried again
+  Keeper keeper;                        // of what the driver compiles for itself; each plan's watchdog is its limit
+  std::map<std::string, Nanoseconds> typical;  // by subject: how long a clean trial takes, for moments drawn from the seed
 };
 
 // Names one reference compile. Two presets that build in the same number of steps share it.
@@ -39,6 +42,8 @@ struct BuildShape {
   Steps steps = Steps::one;
 };
 BuildShape shape_of(const std::string& preset, const Toolchain& toolchain);
+
+Keeper keeper_for(const Setup& setup, const Plan& plan);
 
 // Makes the shadow toolkit and the reference compiles that this plan needs and the setup lacks.
 Result<void> make_ready(Setup& setup, const Plan& plan, const Toolchain& toolchain);

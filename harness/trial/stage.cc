@@ -62,7 +62,7 @@ Result<void> build_entry(const Plan& plan, const Setup& setup, const Stage& stag
   command.argv = {join(setup.libexec, "worker"), path};
   command.environment = worker_environment(stage, 0);
   command.directory = stage.lane_dir;
-  TRY_ASSIGN(const Finished finished, run_to_end(command));
+  TRY_ASSIGN(const Finished finished, run_kept(keeper_for(setup, plan), command));
   if (!finished.status.is_exit(0)) {
     return plain_error("build the entry of an earlier run", finished.status.describe() + ": " + finished.output);
   }
