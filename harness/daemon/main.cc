@@ -1,5 +1,5 @@
-// daemon LOCK_FD ROOT BOARD IDLE_NS: the compile server of the cache at ROOT. LOCK_FD is the locked daemon.lock, handed over
-// by the client that starts it. BOARD may be empty.
+// daemon LOCK_FD ROOT BOARD IDLE_NS: the compile server of the cache at ROOT. LOCK_FD is the locked daemon.lock, handed
+// over by the client that starts it. BOARD may be empty.
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -57,7 +57,8 @@ Result<void> Server::run() {
       const short events = client.out.empty() ? POLLIN : POLLIN | POLLOUT;
       polled.push_back({client.socket.get(), events, 0});
     }
-    const Nanoseconds rest = idle ? std::min(options_.idle - (now() - last_request_), look_interval) : progress_interval;
+    const Nanoseconds rest =
+        idle ? std::min(options_.idle - (now() - last_request_), look_interval) : progress_interval;
     const int timeout = static_cast<int>(rest / milliseconds(1) + 1);
     if (::poll(polled.data(), polled.size(), timeout) < 0 && errno != EINTR) return last_error("poll");
     std::size_t at = 2;

@@ -29,8 +29,8 @@ class Server {
   Server& operator=(Server&&) = delete;
   ~Server();
 
-  // Serves until nobody has asked for anything for the idle time, or the cache with its lock has been removed. The socket
-  // is gone before it returns.
+  // Serves until nobody has asked for anything for the idle time, or the cache with its lock has been removed. The
+  // socket is gone before it returns.
   Result<void> run();
 
  private:

@@ -12,7 +12,8 @@ constexpr std::string_view manifest_kind = "manifest";
 constexpr int manifest_version = 1;
 
 std::string file_line(std::string_view name, std::string_view bytes) {
-  return pack({{"name", std::string(name)}, {"size", std::to_string(bytes.size())}, {"digest", hex(checksum64(bytes))}});
+  return pack(
+      {{"name", std::string(name)}, {"size", std::to_string(bytes.size())}, {"digest", hex(checksum64(bytes))}});
 }
 
 bool matches(const std::map<std::string, std::string>& line, std::string_view bytes) {
@@ -57,7 +58,8 @@ Looked complete(const Preset& preset, const Layout& layout, Files& files) {
 
 }  // namespace
 
-Looked look_at(const Preset& preset, const Layout& layout, std::string_view kernel, std::string_view arch, Files& files) {
+Looked look_at(const Preset& preset, const Layout& layout, std::string_view kernel, std::string_view arch,
+               Files& files) {
   switch (preset.check) {
     case Check::none: return {};
     case Check::exists: return {files.exists(layout.artifact) ? Look::hit : Look::miss, {}, 0};

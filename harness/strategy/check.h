@@ -23,7 +23,8 @@ struct Looked {
   std::string bytes;           // digest only: the artifact as it was verified
   std::uint64_t attempt = 0;   // digest only: who published it, by the manifest
 };
-Looked look_at(const Preset& preset, const Layout& layout, std::string_view kernel, std::string_view arch, Files& files);
+Looked look_at(const Preset& preset, const Layout& layout, std::string_view kernel, std::string_view arch,
+               Files& files);
 
 // The manifest of a private directory that holds source and artifact: size and digest of each, key, arch, attempt.
 struct ManifestSubject {

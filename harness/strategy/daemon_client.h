@@ -39,7 +39,8 @@ class DaemonClient {
   const Job& job_;
   std::string path_;
   Nanoseconds bound_ = 0;
-  // The server that went away last. While it is torn down its socket may still accept: that would be the same loss again.
+  // The server that went away last. While it is torn down its socket may still accept: that would be the same loss
+  // again.
   pid_t gone_ = 0;
 };
 

@@ -114,7 +114,8 @@ std::string framed(std::string_view text) {
 Result<std::optional<std::string>> take_frame(std::string* buffer) {
   if (buffer->size() < 4) return std::optional<std::string>{};
   std::size_t length = 0;
-  for (std::size_t i = 0; i < 4; ++i) length |= static_cast<std::size_t>(static_cast<unsigned char>((*buffer)[i])) << (8 * i);
+  for (std::size_t i = 0; i < 4; ++i)
+    length |= static_cast<std::size_t>(static_cast<unsigned char>((*buffer)[i])) << (8 * i);
   if (length > largest_message) return plain_error("read a message", "it is too long");
   if (buffer->size() < 4 + length) return std::optional<std::string>{};
   std::string text = buffer->substr(4, length);

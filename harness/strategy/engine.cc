@@ -91,8 +91,8 @@ GetEnd Engine::get_through(Work& work, std::size_t level) {
   // A planted bug may have given it back already.
   if (!work.held.empty() && work.held.back().get() == mine) {
     work.held.back()->release();
-    // torch removes its baton in a `finally` that nobody guards: if somebody has removed it before, that is the exception
-    // which the user sees.
+    // torch removes its baton in a `finally` that nobody guards: if somebody has removed it before, that is the
+    // exception which the user sees.
     if (end.outcome == Outcome::none && !mine->reason().empty()) end = {Outcome::failed, mine->reason()};
     work.held.pop_back();
   }
@@ -149,8 +149,8 @@ bool Engine::take_hit(Work& work, Looked looked) {
   return true;
 }
 
-// Holding the outer lock is taken as proof that no live process builds here, so a baton that lies there is a dead one's.
-// The inner lock of torch >= 2.14 is a flock on a file of the same name: removing that would let two in.
+// Holding the outer lock is taken as proof that no live process builds here, so a baton that lies there is a dead
+// one's. The inner lock of torch >= 2.14 is a flock on a file of the same name: removing that would let two in.
 void Engine::sweep_baton(Work& work, std::size_t level) {
   const LockChoice& choice = preset_.locks[level];
   if (choice.sweep == SweepBaton::no || level + 1 >= preset_.locks.size()) return;
@@ -203,7 +203,8 @@ Result<void> Engine::remove_files(Work& work, Remove what) {
     if (!moved) return moved.error().code == ENOENT ? Result<void>{} : moved;
     return files_.remove_tree(aside);
   }
-  // A published directory without its artifact is an error for ever, so those who publish directories remove them whole.
+  // A published directory without its artifact is an error for ever, so those who publish directories remove them
+  // whole.
   if (what == Remove::base || preset_.publish == Publish::rename_dir) return files_.remove_tree(base);
   const Result<void> gone = files_.unlink(work.layout.artifact);
   return gone || gone.error().code == ENOENT ? Result<void>{} : gone;

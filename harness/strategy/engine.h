@@ -34,8 +34,8 @@ struct GetEnd {
   std::string message;
 };
 
-// Carries a preset out, step by step, as the system does that it mirrors. One object is one process's view: it remembers
-// what it has loaded.
+// Carries a preset out, step by step, as the system does that it mirrors. One object is one process's view: it
+// remembers what it has loaded.
 class Engine {
  public:
   // Borrows all three for its life.

@@ -210,7 +210,8 @@ GetEnd Engine::publish_dir(Work& work) {
     }
     return {Outcome::none, {}};
   }
-  // The name is taken. By a sound entry: that one stays, and the own copy is as good. By anything else: it leaves first.
+  // The name is taken. By a sound entry: that one stays, and the own copy is as good. By anything else: it leaves
+  // first.
   if (look_at(preset_, work.layout, work.subject->kernel, job_.arch, files_).look != Look::hit) {
     const std::string aside = join(work.layout.temporary, "gone." + hex(random_bits()));
     const bool moved = static_cast<bool>(files_.rename(entry, aside));

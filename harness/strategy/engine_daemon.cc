@@ -66,7 +66,8 @@ GetEnd Engine::obtain_as_sound(Work& work) {
 
 GetEnd Engine::build_entry(std::uint16_t key, const BuildOrder& order) {
   Work work = work_on(key);
-  if (look_at(preset_, work.layout, work.subject->kernel, job_.arch, files_).look == Look::hit) return {Outcome::served, {}};
+  if (look_at(preset_, work.layout, work.subject->kernel, job_.arch, files_).look == Look::hit)
+    return {Outcome::served, {}};
   work.order = &order;
   GetEnd end = build(work);
   if (end.outcome == Outcome::none) end.outcome = Outcome::built;

@@ -9,7 +9,8 @@ GetEnd Engine::load_all(Work& work) {
   for (int time = 0; time < preset_.load.times; ++time) {
     probe_.reach(Point::load, files_.shown(work.layout.artifact), 0);
     const LoadResult result = load_once(work);
-    if (result.code != LoadCode::ok) return {Outcome::failed, load_failure(preset_.family, result, work.layout.artifact)};
+    if (result.code != LoadCode::ok)
+      return {Outcome::failed, load_failure(preset_.family, result, work.layout.artifact)};
   }
   work.loaded = true;
   in_process_[work.key] = true;

@@ -11,9 +11,9 @@
 
 namespace jitrace {
 
-// The file operations of a strategy, each announced once: what they change, and every look at the cache or a lock. Paths
-// below the cache's root are announced relative to it. Nothing of a strategy touches the cache but through here, so
-// counting `file_op` counts the calls.
+// The file operations of a strategy, each announced once: what they change, and every look at the cache or a lock.
+// Paths below the cache's root are announced relative to it. Nothing of a strategy touches the cache but through here,
+// so counting `file_op` counts the calls.
 class Files {
  public:
   Files(Probe& probe, std::string root) : probe_(probe), root_(std::move(root)) {}

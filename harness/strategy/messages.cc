@@ -13,19 +13,22 @@ struct DriverName {
 constexpr DriverName driver_names[] = {
     {LoadCode::invalid_value, "CUDA_ERROR_INVALID_VALUE, invalid argument"},
     {LoadCode::invalid_image, "CUDA_ERROR_INVALID_IMAGE, device kernel image is invalid"},
-    {LoadCode::no_binary_for_gpu, "CUDA_ERROR_NO_BINARY_FOR_GPU, no kernel image is available for execution on the device"},
+    {LoadCode::no_binary_for_gpu,
+     "CUDA_ERROR_NO_BINARY_FOR_GPU, no kernel image is available for execution on the device"},
     {LoadCode::invalid_ptx, "CUDA_ERROR_INVALID_PTX, a PTX JIT compilation failed"},
     {LoadCode::file_not_found, "CUDA_ERROR_FILE_NOT_FOUND, file not found"},
     {LoadCode::not_found, "CUDA_ERROR_NOT_FOUND, named symbol not found"},
 };
 
 std::string deepgemm_failure(const LoadResult& result, const std::string& path) {
-  if (result.code == LoadCode::cuobjdump_failed) return "Assertion error (csrc/jit/kernel_runtime.hpp:48): exit_code == 0";
-  if (result.code == LoadCode::wrong_kernel_count) return "Corrupted JIT cache directory (" + result.message + "): " + path;
+  if (result.code == LoadCode::cuobjdump_failed)
+    return "Assertion error (csrc/jit/kernel_runtime.hpp:48): exit_code == 0";
+  if (result.code == LoadCode::wrong_kernel_count)
+    return "Corrupted JIT cache directory (" + result.message + "): " + path;
   for (const DriverName& name : driver_names) {
     if (name.code != result.code) continue;
-    return "CUDA driver error (csrc/jit/handle.hpp:117): " + std::to_string(static_cast<std::int64_t>(result.code)) + " (" +
-           std::string(name.text) + ")" + (result.simulated ? " [elf, simulated]" : "");
+    return "CUDA driver error (csrc/jit/handle.hpp:117): " + std::to_string(static_cast<std::int64_t>(result.code)) +
+           " (" + std::string(name.text) + ")" + (result.simulated ? " [elf, simulated]" : "");
   }
   return result.message;
 }
@@ -64,7 +67,8 @@ std::string lock_timeout(Family family, Nanoseconds bound) {
 }
 
 std::string corrupted_directory(const std::string& entry) {
-  return "Corrupted JIT cache directory (missing kernel.cu or kernel.cubin): " + entry + ", please run `rm -rf " + entry + "`";
+  return "Corrupted JIT cache directory (missing kernel.cu or kernel.cubin): " + entry + ", please run `rm -rf " +
+         entry + "`";
 }
 
 std::string stale_baton_warning(const std::string& path) {

@@ -81,7 +81,8 @@ Preset torch_baton() {
 Preset torch_flock() {
   Preset p = torch_baton();
   p.name = "torch-flock";
-  p.mirrors = "torch >= 2.14 (PR #190543 by its description; py-filelock @ 61511eb _unix.py:74-156); not verified against 2.14";
+  p.mirrors =
+      "torch >= 2.14 (PR #190543 by its description; py-filelock @ 61511eb _unix.py:74-156); not verified against 2.14";
   p.locks = {torch_flock_lock()};
   return p;
 }
@@ -130,15 +131,16 @@ Preset deepgemm() {
 Preset deepgemm_flock() {
   Preset p = deepgemm();
   p.name = "deepgemm-flock";
-  p.mirrors = "DeepGEMM PR #302 head 288f146: flock on <cache>/locks/kernel.<name>.<hex>.lock, not close-on-exec, re-check";
+  p.mirrors =
+      "DeepGEMM PR #302 head 288f146: flock on <cache>/locks/kernel.<name>.<hex>.lock, not close-on-exec, re-check";
   p.locks = {deepgemm_lock()};
   p.recheck = Recheck::look;
   p.load.recheck = true;
   p.load.under_lock = true;
   p.builds_per_key = 1;
-  p.points = {Point::probe,      Point::lock_wait, Point::lock_held, Point::recheck, Point::make_dir, Point::write_source,
-              Point::rename_gap, Point::spawn,     Point::compile,   Point::output,  Point::publish,  Point::load,
-              Point::unlock};
+  p.points = {Point::probe,        Point::lock_wait,  Point::lock_held, Point::recheck, Point::make_dir,
+              Point::write_source, Point::rename_gap, Point::spawn,     Point::compile, Point::output,
+              Point::publish,      Point::load,       Point::unlock};
   return p;
 }
 
@@ -172,9 +174,9 @@ Preset sound() {
   p.load.probe_first = true;
   p.load.recheck = true;
   p.load.own_copy = true;
-  p.points = {Point::probe,  Point::lock_wait, Point::lock_held, Point::recheck,      Point::make_dir, Point::write_source, Point::spawn,
-              Point::compile, Point::output,   Point::publish_meta, Point::sync,     Point::publish,      Point::unlock,
-              Point::load};
+  p.points = {Point::probe,        Point::lock_wait, Point::lock_held, Point::recheck, Point::make_dir,
+              Point::write_source, Point::spawn,     Point::compile,   Point::output,  Point::publish_meta,
+              Point::sync,         Point::publish,   Point::unlock,    Point::load};
   return p;
 }
 
@@ -183,7 +185,8 @@ Preset sound() {
 Preset daemon_preset() {
   Preset p = sound();
   p.name = "daemon";
-  p.mirrors = "none: one compile server per cache, its liveness a lock held for life (sccache's lessons; subjects.md 17)";
+  p.mirrors =
+      "none: one compile server per cache, its liveness a lock held for life (sccache's lessons; subjects.md 17)";
   LockChoice server;
   server.kind = LockKind::daemon;
   server.bound = seconds(10);  // without a sign of life

@@ -95,7 +95,8 @@ Result<WorkerSpec> WorkerSpec::parse(std::string_view text) {
   TRY_ASSIGN(spec.loader.kind, fields.get("loader_kind"));
   spec.loader.device = fields.get_or("loader_device", "");
   spec.loader.kernel = fields.get_or("loader_kernel", "");
-  spec.loader.api = fields.get_or("loader_api", "library") == "module" ? LoadApi::symbols_then_module : LoadApi::library;
+  spec.loader.api =
+      fields.get_or("loader_api", "library") == "module" ? LoadApi::symbols_then_module : LoadApi::library;
   spec.loader.decisions = fields.get_or("loader_decisions", "");
   for (const std::string& line : fields.all("key")) {
     TRY_ASSIGN(KeySpec key, parse_key(line));

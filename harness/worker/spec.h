@@ -29,7 +29,7 @@ struct WorkerSpec {
   std::string action = "get";   // get, clear, force_rebuild
   std::string cache;            // root of the cache as this worker's client sees it
   std::string scratch;          // the worker's own directory: TMPDIR, attempts
-  std::string control;          // FIFO, made by the driver: a byte 'x' there means _exit(137) at once, also in mid-compile
+  std::string control;  // FIFO, made by the driver: a byte 'x' there means _exit(137) at once, also in mid-compile
   Toolchain toolchain;
   std::string shadow;           // directory of the shadow toolkit
   std::string compiler;         // the shadow's compiler, to be called

@@ -31,8 +31,8 @@ class KernelLock final : public Lock {
 
   void release() override {
     files_.probe().reach(Point::unlock, files_.shown(path_), inode_);
-    // Closing is the release for all of them: DeepGEMM's destructor, GPTQModel's and filelock's LOCK_UN then close. With
-    // an inherited descriptor only LOCK_UN frees it while a child lives.
+    // Closing is the release for all of them: DeepGEMM's destructor, GPTQModel's and filelock's LOCK_UN then close.
+    // With an inherited descriptor only LOCK_UN frees it while a child lives.
     if (fd_ && choice_.kind == LockKind::flock) ::flock(fd_.get(), LOCK_UN);
     fd_.close();
     files_.announce("unlock", path_, 0);
@@ -59,7 +59,8 @@ class KernelLock final : public Lock {
   int open_file(Announce announce) {
     const Inherit inherit = choice_.inherit == InheritLock::yes ? Inherit::yes : Inherit::no;
     const int flags = O_RDWR | O_CREAT | (choice_.reopens ? O_NOFOLLOW : 0);
-    Result<Fd> fd = announce == Announce::yes ? files_.open(path_, flags, 0644, inherit) : open_fd(path_, flags, 0644, inherit);
+    Result<Fd> fd =
+        announce == Announce::yes ? files_.open(path_, flags, 0644, inherit) : open_fd(path_, flags, 0644, inherit);
     if (!fd) return fd.error().code;
     fd_ = std::move(*fd);
     struct stat s {};

@@ -18,8 +18,8 @@ enum class Acquired {
   failed,    // the lock call itself failed, and the choice says not to wait for it; reason() tells
 };
 
-// One lock of one key. Announces its points (lock_wait, lock_held, unlock), waits and file operations. Destroying a held
-// lock gives it back without a word, as the end of its process would: a kernel lock is free then, a baton stays.
+// One lock of one key. Announces its points (lock_wait, lock_held, unlock), waits and file operations. Destroying a
+// held lock gives it back without a word, as the end of its process would: a kernel lock is free then, a baton stays.
 class Lock {
  public:
   virtual ~Lock() = default;

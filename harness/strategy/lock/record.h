@@ -9,8 +9,8 @@
 
 namespace jitrace {
 
-// What a holder notes in its lock file: the slowest compile that anybody saw, and the compiler that it waits for. Only a
-// hint: it decides how long others wait, never who may build.
+// What a holder notes in its lock file: the slowest compile that anybody saw, and the compiler that it waits for. Only
+// a hint: it decides how long others wait, never who may build.
 struct LockRecord {
   struct Who {
     std::string host;

@@ -34,7 +34,8 @@ class DaemonTest : public testing::Test {
     return event.kind == EventKind::tool_begin && event.a == static_cast<std::int64_t>(ToolRole::daemon);
   }
   static void end_process(pid_t pid, int number) {
-    if (const Result<Fd> pidfd = open_pidfd(pid)) [[maybe_unused]] const Result<void> sent = send_signal(*pidfd, number);
+    if (const Result<Fd> pidfd = open_pidfd(pid)) [[maybe_unused]]
+      const Result<void> sent = send_signal(*pidfd, number);
   }
   // The n-th server to start.
   pid_t server(int n = 1) {
@@ -103,21 +104,24 @@ TEST_F(DaemonTest, ClientAsksAndServerBuildsStepByStep) {
     if (event.kind == EventKind::reached) line = "@" + std::string(name_of(event.point));
     if (event.kind == EventKind::file_op) line = std::regex_replace(event.text, names, "*");
     if (event.kind == EventKind::file_op && event.a != 0) line += " !" + std::to_string(event.a);
-    if (event.kind == EventKind::waiting && from_worker) line = "wait " + std::string(name_of(static_cast<ConditionKind>(event.a)));
+    if (event.kind == EventKind::waiting && from_worker)
+      line = "wait " + std::string(name_of(static_cast<ConditionKind>(event.a)));
     if (event.kind == EventKind::get_end) line = "end";
-    const bool compiler = event.kind == EventKind::reached && (event.point == Point::compile || event.point == Point::output);
+    const bool compiler =
+        event.kind == EventKind::reached && (event.point == Point::compile || event.point == Point::output);
     if (!line.empty() && !compiler) (from_worker ? client : builder).push_back(line);
   }
-  EXPECT_THAT(client, testing::ElementsAre("@probe", "read entries/k0*/manifest !2", "stat entries/k0* !2", "connect * !2",
-                                           "wait reply", "flock daemon.lock", "request *", "wait reply", "read entries/k0*/manifest",
-                                           "read entries/k0*/kernel.cu", "read entries/k0*/kernel.cubin", "@load", "end",
-                                           "end"));
-  EXPECT_THAT(builder, testing::ElementsAre(
-                           "read entries/k0*/manifest !2", "stat entries/k0* !2", "@make_dir", "mkdir *", "@write_source",
-                           "write */kernel.cu", "@spawn", "read */kernel.cubin", "@publish_meta", "write */manifest", "@sync",
-                           "fsync */kernel.cu", "fsync */kernel.cubin", "fsync */manifest", "fsync *", "mkdir entries",
-                           "@publish", "rename * entries/k0*", "list tmp"));
-  for (const Point point : find_preset("daemon")->points) EXPECT_TRUE(passed.contains(std::string(name_of(point)))) << name_of(point);
+  EXPECT_THAT(client, testing::ElementsAre("@probe", "read entries/k0*/manifest !2", "stat entries/k0* !2",
+                                           "connect * !2", "wait reply", "flock daemon.lock", "request *", "wait reply",
+                                           "read entries/k0*/manifest", "read entries/k0*/kernel.cu",
+                                           "read entries/k0*/kernel.cubin", "@load", "end", "end"));
+  EXPECT_THAT(builder, testing::ElementsAre("read entries/k0*/manifest !2", "stat entries/k0* !2", "@make_dir",
+                                            "mkdir *", "@write_source", "write */kernel.cu", "@spawn",
+                                            "read */kernel.cubin", "@publish_meta", "write */manifest", "@sync",
+                                            "fsync */kernel.cu", "fsync */kernel.cubin", "fsync */manifest", "fsync *",
+                                            "mkdir entries", "@publish", "rename * entries/k0*", "list tmp"));
+  for (const Point point : find_preset("daemon")->points)
+    EXPECT_TRUE(passed.contains(std::string(name_of(point)))) << name_of(point);
 }
 
 TEST_F(DaemonTest, ServerLeavesWhenItsCacheIsWiped) {
@@ -140,7 +144,8 @@ TEST_F(DaemonTest, ServerHoldsItsLockAloneAndItsCompilersDoNot) {
   const Result<Fd> lock = open_fd(path, O_RDWR);
   ASSERT_TRUE(lock);
   EXPECT_NE(::flock(lock->get(), LOCK_EX | LOCK_NB), 0);
-  for (const std::string& line : proc_descriptors(static_cast<pid_t>(stage.pid))) EXPECT_THAT(line, testing::Not(HasSubstr(path)));
+  for (const std::string& line : proc_descriptors(static_cast<pid_t>(stage.pid)))
+    EXPECT_THAT(line, testing::Not(HasSubstr(path)));
   int copies = 0;
   for (const std::string& line : proc_descriptors(server())) copies += line.find(path) != std::string::npos ? 1 : 0;
   EXPECT_EQ(copies, 1);
@@ -169,7 +174,9 @@ TEST_F(DaemonTest, ClientThatLosesTwoServersBuildsForItself) {
   bench_.release();
   for (int n = 1; n <= 2; ++n) {
     const pid_t pid = server(n);
-    bench_.wait_for([&](const Event& e) { return e.kind == EventKind::reached && e.point == Point::spawn && static_cast<pid_t>(e.pid) == pid; });
+    bench_.wait_for([&](const Event& e) {
+      return e.kind == EventKind::reached && e.point == Point::spawn && static_cast<pid_t>(e.pid) == pid;
+    });
     if (n == 2) bench_.board.disarm(Point::spawn);
     end_process(pid, SIGKILL);
   }

@@ -87,14 +87,15 @@ TEST(PresetSteps, GptqmodelFlockLocksBesideTheBaseAndLoadsTwice) {
     const std::size_t at = line.find("k0/");
     if (at != std::string::npos && line.size() >= at + 19) line.replace(at + 3, 16, "F");
   }
-  EXPECT_THAT(lines, ElementsAreArray(with(
-                         {{"op mkdir .", "@lock_wait k0.lock", "op create k0.lock", "op flock k0.lock", "@lock_held k0.lock",
-                           "@recheck k0/F", "op stat k0/F/k0.so !2", "op stat k0/F/lock !2", "op stat k0/F !2",
-                           "@make_dir k0/F", "op mkdir k0/F", "@lock_wait k0/F/lock", "op create k0/F/lock",
-                           "@lock_held k0/F/lock"},
-                          inner,
-                          {"@unlock k0/F/lock", "op unlink k0/F/lock", "@load k0/F/k0.so", "op load k0/F/k0.so", "loaded 0",
-                           "@load k0/F/k0.so", "op load k0/F/k0.so", "loaded 0", "@unlock k0.lock", "op unlock k0.lock"}})));
+  EXPECT_THAT(
+      lines,
+      ElementsAreArray(
+          with({{"op mkdir .", "@lock_wait k0.lock", "op create k0.lock", "op flock k0.lock", "@lock_held k0.lock",
+                 "@recheck k0/F", "op stat k0/F/k0.so !2", "op stat k0/F/lock !2", "op stat k0/F !2", "@make_dir k0/F",
+                 "op mkdir k0/F", "@lock_wait k0/F/lock", "op create k0/F/lock", "@lock_held k0/F/lock"},
+                inner,
+                {"@unlock k0/F/lock", "op unlink k0/F/lock", "@load k0/F/k0.so", "op load k0/F/k0.so", "loaded 0",
+                 "@load k0/F/k0.so", "op load k0/F/k0.so", "loaded 0", "@unlock k0.lock", "op unlock k0.lock"}})));
 }
 
 const Lines deepgemm_compile = {
@@ -102,7 +103,8 @@ const Lines deepgemm_compile = {
     "op mkdir tmp", "op write tmp/*", "op rename tmp/* cache/kernel.k0.*/kernel.cu", "@spawn tmp/*", "+attempt",
     "tool shell", "wait child", "over 0", "-attempt 0", "@publish cache/kernel.k0.*/kernel.cubin",
     "op rename tmp/* cache/kernel.k0.*/kernel.cubin"};
-const Lines deepgemm_load = {"@load cache/kernel.k0.*/kernel.cubin", "op load cache/kernel.k0.*/kernel.cubin", "loaded 0"};
+const Lines deepgemm_load = {"@load cache/kernel.k0.*/kernel.cubin", "op load cache/kernel.k0.*/kernel.cubin",
+                             "loaded 0"};
 
 TEST(PresetSteps, DeepgemmRenamesEachFileWithoutALock) {
   EXPECT_THAT(cold_build("deepgemm"),
@@ -161,7 +163,8 @@ TEST_P(EveryPreset, PassesThePointsItDeclares) {
   std::vector<std::string> declared;
   for (const Point point : preset.points) {
     // Announced by the compiler itself, or only by a client whose rename target is in use.
-    if (point == Point::compile || point == Point::output || point == Point::link || point == Point::rename_gap) continue;
+    if (point == Point::compile || point == Point::output || point == Point::link || point == Point::rename_gap)
+      continue;
     declared.emplace_back(name_of(point));
   }
   std::vector<std::string> passed = recorder.points();

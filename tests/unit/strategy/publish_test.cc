@@ -155,7 +155,8 @@ TEST(DeepgemmDir, ThrowsForEverWhereAFileIsMissing) {
   for (int i = 0; i < 2; ++i) {
     const GetEnd end = Engine(preset, bench.job, recorder).get(0);
     EXPECT_EQ(end.outcome, Outcome::failed);
-    EXPECT_THAT(end.message, testing::StartsWith("Corrupted JIT cache directory (missing kernel.cu or kernel.cubin): "));
+    EXPECT_THAT(end.message,
+                testing::StartsWith("Corrupted JIT cache directory (missing kernel.cu or kernel.cubin): "));
   }
 }
 

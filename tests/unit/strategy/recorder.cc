@@ -70,7 +70,8 @@ std::vector<std::string> Recorder::points() const {
 }
 
 Bench::Bench(int keys)
-    : directory(std::move(*TempDir::create(std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "/tmp", "strategy"))) {
+    : directory(
+          std::move(*TempDir::create(std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "/tmp", "strategy"))) {
   job.root = directory.path() + "/cache";
   job.scratch = directory.path() + "/scratch";
   EXPECT_TRUE(make_dirs(job.root));

@@ -60,7 +60,8 @@ TEST_P(RealCompiler, BuildsAnIntactStampedArtifactAndPassesTheCompilersPoints) {
   const auto fits = [](EventKind kind) { return [kind](const Event& e) { return e.kind == kind; }; };
   const Event loaded = bench.wait_for(fits(EventKind::loaded));
   EXPECT_EQ(loaded.a, 0) << loaded.text;
-  EXPECT_EQ(loaded.b & (load_intact | load_right_key | load_right_stamp), load_intact | load_right_key | load_right_stamp);
+  EXPECT_EQ(loaded.b & (load_intact | load_right_key | load_right_stamp),
+            load_intact | load_right_key | load_right_stamp);
   const Event attempt = bench.wait_for(fits(EventKind::attempt_begin));
   EXPECT_EQ(loaded.attempt, attempt.attempt);
   std::vector<std::string> all;

@@ -40,7 +40,8 @@ Process WorkerBench::start() {
   EXPECT_TRUE(write_file(base + ".spec", spec.text()));
   Command command;
   command.argv = {std::string(JITRACE_LIBEXEC) + "/worker", base + ".spec"};
-  command.environment = environment_with({"JITRACE_CLIENT=" + std::to_string(spec.client), "TMPDIR=" + directory.path()});
+  command.environment =
+      environment_with({"JITRACE_CLIENT=" + std::to_string(spec.client), "TMPDIR=" + directory.path()});
   Result<Process> process = Process::spawn(command);
   EXPECT_TRUE(process) << process.error().message();
   return std::move(*process);
@@ -55,8 +56,9 @@ bool WorkerBench::refresh() {
 }
 
 Event WorkerBench::wait_for_point(Slot slot, Point point) {
-  const Event event = wait_for(
-      [&](const Event& e) { return e.kind == EventKind::reached && e.point == point && (slot == driver_slot || e.slot == slot); });
+  const Event event = wait_for([&](const Event& e) {
+    return e.kind == EventKind::reached && e.point == point && (slot == driver_slot || e.slot == slot);
+  });
   EXPECT_EQ(event.point, point) << "slot " << slot << " never came to " << name_of(point);
   return event;
 }

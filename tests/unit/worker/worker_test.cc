@@ -121,7 +121,8 @@ TEST(Worker, ExitsInMidCompileAndLeavesTheCompilerBehind) {
   EXPECT_TRUE(ended(worker).is_exit(137));
   EXPECT_TRUE(proc_stat(static_cast<pid_t>(stage.pid))) << "the compiler went with its builder";
   bench.board.order(stage.slot, Order::go);
-  const Event end = bench.wait_for([&](const Event& e) { return e.kind == EventKind::tool_end && e.slot == stage.slot; });
+  const Event end =
+      bench.wait_for([&](const Event& e) { return e.kind == EventKind::tool_end && e.slot == stage.slot; });
   EXPECT_EQ(end.a, 0);
 }
 
