@@ -32,7 +32,9 @@ void Session::schedule_random(int round, Nanoseconds start) {
     if (!plan_.faults[i].at_random) continue;
     Rng rng(derive_seed(plan_.seed, 1000 + i));
     const auto part = static_cast<Nanoseconds>(rng.below(1'000'000));
-    timed_.push_back({start + setup_.typical / 1'000'000 * part, static_cast<int>(i)});
+    const auto typical = setup_.typical.find(plan_.subject);
+    const Nanoseconds span = typical == setup_.typical.end() ? seconds(1) : typical->second;
+    timed_.push_back({start + span / 1'000'000 * part, static_cast<int>(i)});
   }
 }
 

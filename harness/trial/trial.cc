@@ -46,6 +46,21 @@ Result<TrialResult> run_trial(const Plan& plan, const Setup& setup, Lane& lane, 
   return result;
 }
 
+Result<void> measure_typical(const Plan& plan, Setup& setup, Lane& lane, const Fd& interrupt) {
+  const bool random = std::any_of(plan.faults.begin(), plan.faults.end(), [](const FaultPlan& fault) { return fault.at_random; });
+  if (!random || setup.typical.contains(plan.subject)) return {};
+  Plan clean = plan;
+  clean.faults.clear();
+  clean.rounds = 1;
+  TRY_ASSIGN(const TrialResult result, run_trial(clean, setup, lane, interrupt));
+  Nanoseconds begin = 0;
+  for (const Event& event : result.history.events) {
+    if (event.kind == EventKind::round_begin) begin = event.stamp;
+    if (event.kind == EventKind::process_ended && begin != 0) setup.typical[plan.subject] = event.stamp - begin;
+  }
+  return remove_trial(result);
+}
+
 Result<void> remove_trial(const TrialResult& result) {
   TRY(remove_tree(result.lane_dir));
   return remove_tree(result.cache_dir);

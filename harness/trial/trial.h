@@ -21,6 +21,9 @@ struct TrialResult {
 // could not be set up or the guard was lost; a fault that did not fire, a stall, a full log are in the history instead.
 // `interrupt` is a descriptor that becomes readable when the user wants to stop.
 Result<TrialResult> run_trial(const Plan& plan, const Setup& setup, Lane& lane, const Fd& interrupt);
+// Free mode: how long a trial takes that no fault strikes, kept in the setup; once a subject. Nothing to do for plans
+// without a random moment.
+Result<void> measure_typical(const Plan& plan, Setup& setup, Lane& lane, const Fd& interrupt);
 Result<void> remove_trial(const TrialResult& result);
 
 }  // namespace jitrace
