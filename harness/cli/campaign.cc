@@ -1,9 +1,11 @@
 #include "cli/campaign.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <thread>
 
 #include "base/file.h"
+#include "cli/prepared.h"
 
 namespace jitrace {
 
@@ -31,6 +33,11 @@ Result<void> Campaign::prepare() {
     const Toolchain* found = toolchain(state.plan.toolchain);
     if (found == nullptr) return plain_error("find toolchain", state.plan.toolchain);
     if (const auto ready = make_ready(setup_, plan_of(scenario_, state.plan, 1), *found); !ready) {
+      if (ready.error().code == ECANCELED) {
+        interrupted_ = true;
+        return {};
+      }
+      if (code_for(ready.error()) == ExitCode::unusable) return ready.error();
       state.skipped = ready.error().message();
     }
   }
@@ -105,6 +112,11 @@ Result<void> Campaign::run_lane(Lane& lane, const Fd& interrupt, Progress& progr
 }
 
 Result<void> Campaign::run(std::vector<Lane>& lanes, const Fd& interrupt, Progress& progress) {
+  // Before the lanes work: they only read the setup.
+  for (const State& state : cells_) {
+    if (interrupted_ || !state.skipped.empty() || state.plan.subject.command.empty()) continue;
+    TRY(measure_typical(plan_of(scenario_, state.plan, 1), setup_, lanes.front(), interrupt));
+  }
   started_ = now();
   const auto work = [&](Lane& lane) {
     if (const auto done = run_lane(lane, interrupt, progress); !done) {
@@ -153,6 +165,20 @@ Cell Campaign::summary(const State& state) const {
   Cell cell = summarise(plan, verdicts, facts);
   evaluate(cell, state.plan.expectation);
   return cell;
+}
+
+std::map<std::string, std::string> Campaign::skipped() const {
+  std::map<std::string, std::string> reasons;
+  for (const State& state : cells_) {
+    if (state.plan.not_applicable.empty() && !state.skipped.empty()) reasons[state.plan.id] = state.skipped;
+  }
+  return reasons;
+}
+
+void Campaign::skip(const std::string& cell, const std::string& reason) {
+  for (State& state : cells_) {
+    if (state.plan.id == cell) state.skipped = reason;
+  }
 }
 
 std::vector<Cell> Campaign::cells() const {

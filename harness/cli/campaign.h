@@ -34,13 +34,18 @@ class Campaign {
   Campaign(const Scenario& scenario, std::vector<CellPlan> cells, Setup& setup, const RunDir& run_dir, Settings settings,
            std::vector<Toolchain> toolchains, CacheInfo cache);
 
-  // Makes shadow toolkits and reference compiles. A cell whose kernel does not compile is skipped with the compiler's words.
+  // Makes shadow toolkits and reference compiles. A cell whose kernel does not compile is skipped with the compiler's
+  // words. An error: the run directory cannot be written.
   Result<void> prepare();
   // Runs until every cell has its trials, the budget is spent or `interrupt` becomes readable. `trial_done` is called
   // under a lock after each trial.
   Result<void> run(std::vector<Lane>& lanes, const Fd& interrupt, Progress& progress);
   // Takes a trial's verdict that was reached elsewhere (a history read back).
   void add(const std::string& cell, TrialVerdict verdict);
+
+  // Cell → why it does not run here, as far as it is known.
+  std::map<std::string, std::string> skipped() const;
+  void skip(const std::string& cell, const std::string& reason);
 
   std::vector<Cell> cells() const;
   bool interrupted() const { return interrupted_; }

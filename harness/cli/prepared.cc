@@ -69,6 +69,21 @@ Result<std::vector<Lane>> start_lanes(int count, const std::string& libexec, con
   return lanes;
 }
 
+ExitCode code_for(const Error& error) {
+  switch (error.code) {
+    case ENOSPC:
+    case EDQUOT:
+    case EROFS:
+    case EACCES:
+    case EPERM:
+    case EIO:
+    case ESTALE:
+      return ExitCode::unusable;
+    default:
+      return ExitCode::own_fault;
+  }
+}
+
 ExitCode complain(const Error& error, ExitCode code) {
   std::fprintf(stderr, "jitrace: %s\n", error.message().c_str());
   return code;

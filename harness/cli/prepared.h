@@ -30,6 +30,8 @@ Result<std::vector<std::string>> make_caches(const std::vector<std::string>& dir
 
 Result<std::vector<Lane>> start_lanes(int count, const std::string& libexec, const std::vector<std::string>& scrap);
 
+// `unusable` for what the place under test or of the output refused (full, read-only, forbidden), else our own fault.
+ExitCode code_for(const Error& error);
 // Prints the sentence on standard error, after the program's name, and gives the code.
 ExitCode complain(const Error& error, ExitCode code);
 

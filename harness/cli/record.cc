@@ -55,6 +55,8 @@ Result<void> save_record(const RunDir& run_dir, const Record& record, const std:
   if (overrides.loader) fields.add("only_loader", *overrides.loader);
   if (overrides.device) fields.add("device", *overrides.device);
   if (overrides.bound_scale) fields.add("bound_scale", std::to_string(*overrides.bound_scale));
+  for (const auto& [cell, reason] : record.skipped) fields.add("skipped", pack({{"cell", cell}, {"reason", reason}}));
+  fields.add("interrupted", std::int64_t{record.interrupted});
   TRY_ASSIGN(const std::string text, read_file(scenario_path));
   TRY(write_file_atomically(join(run_dir.path(), "scenario.toml"), text));
   return write_file_atomically(join(run_dir.path(), "run"), fields.text());
@@ -97,6 +99,11 @@ Result<Record> load_record(const RunDir& run_dir) {
   if (const auto value = fields.get("only_loader")) overrides.loader = *value;
   if (const auto value = fields.get("device")) overrides.device = *value;
   if (const auto value = fields.get("bound_scale")) overrides.bound_scale = parse_real(*value);
+  for (const std::string& line : fields.all("skipped")) {
+    TRY_ASSIGN(const auto items, unpack(line));
+    record.skipped[items.at("cell")] = items.at("reason");
+  }
+  record.interrupted = fields.get_or("interrupted", "0") == "1";
   return record;
 }
 
@@ -110,6 +117,7 @@ Report make_report(const Scenario& scenario, const Record& record, const Campaig
   }
   report.seed = scenario.workload.seed;
   report.out = out;
+  report.interrupted = record.interrupted;
   report.cells = campaign.cells();
   report.verdict = grade_of(report.cells);
   return report;

@@ -22,6 +22,8 @@ struct Record {
   std::map<std::string, std::string> machine;
   CacheInfo cache;
   std::string kernel_dir;
+  std::map<std::string, std::string> skipped;  // cell → why, as far as the run found it out
+  bool interrupted = false;
 };
 
 Result<void> save_record(const RunDir& run_dir, const Record& record, const std::string& scenario_path);

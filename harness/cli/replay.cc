@@ -87,12 +87,13 @@ ExitCode replay_command(const ReplayOptions& options) {
   }
   auto interrupt = Interrupt::create();
   if (!interrupt) return complain(interrupt.error(), ExitCode::own_fault);
-  auto run_dir = RunDir::create(options.out.empty() ? fresh_run_path("replay") : options.out);
+  auto run_dir = options.out.empty() ? RunDir::create_fresh("replay") : RunDir::create(options.out);
   if (!run_dir) return complain(run_dir.error(), ExitCode::unusable);
   Setup setup;
   setup.libexec = machine->libexec;
   setup.run_dir = run_dir->path();
   setup.kernel_dir = find_kernels(options.file);
+  setup.keeper = {join(machine->libexec, "guard"), 0, interrupt->fd().get()};
   setup.run_id = hex(random_bits()).substr(8);
   std::vector<std::string> scrap;
   for (const std::string& dir : options.cache_dirs) scrap.push_back(join(dir, "jitrace-" + setup.run_id));
@@ -100,12 +101,18 @@ ExitCode replay_command(const ReplayOptions& options) {
   auto lanes = start_lanes(1, machine->libexec, scrap);
   if (!lanes) return complain(lanes.error(), ExitCode::own_fault);
   auto roots = make_caches(options.cache_dirs, run_dir->path(), setup.run_id);
-  if (!roots) return complain(roots.error(), ExitCode::unusable);
+  if (!roots) {
+    run_dir->discard();
+    return complain(roots.error(), ExitCode::unusable);
+  }
   setup.cache_roots = *roots;
   Counted counted;
   std::optional<Error> failed;
   if (toolchain != nullptr) {
     if (const auto ready = make_ready(setup, *plan, *toolchain); !ready) failed = ready.error();
+  }
+  if (!failed) {
+    if (const auto measured = measure_typical(*plan, setup, lanes->front(), interrupt->fd()); !measured) failed = measured.error();
   }
   for (int i = 0; i < options.trials && !failed && interrupt->signal() == 0; ++i) {
     const auto result = run_trial(again(*plan, i + 1), setup, lanes->front(), interrupt->fd());
@@ -122,8 +129,8 @@ ExitCode replay_command(const ReplayOptions& options) {
   for (const std::string& root : *roots) (void)remove_tree(root);
   for (const auto& [name, ready] : setup.toolchains) (void)remove_tree(ready.shadow);
   print(*plan, counted, shown_before(options.file));
-  if (failed) return complain(*failed, ExitCode::own_fault);
   if (const int signal = interrupt->signal(); signal != 0) return signal == 15 ? ExitCode::terminated : ExitCode::interrupted;
+  if (failed) return complain(*failed, code_for(*failed));
   if (!counted.findings.empty()) return ExitCode::findings;
   return counted.inconclusive > 0 || counted.done == 0 ? ExitCode::inconclusive : ExitCode::met;
 }

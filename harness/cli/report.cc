@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <filesystem>
 
 #include "base/file.h"
 #include "cli/campaign.h"
@@ -40,7 +41,10 @@ ExitCode report_command(const ReportOptions& options) {
   if (!exists(join(options.run_dir, "run"))) {
     return complain(make_error("read the run", options.run_dir, 0, "it is no run directory: the file \"run\" is missing"), ExitCode::usage);
   }
-  const RunDir run_dir(options.run_dir);
+  // As the run named it: a path of the report must not depend on where it is rendered again.
+  std::error_code code;
+  const std::string path = std::filesystem::absolute(options.run_dir, code).lexically_normal();
+  const RunDir run_dir(path.ends_with('/') ? path.substr(0, path.size() - 1) : path);
   const auto record = load_record(run_dir);
   if (!record) return complain(record.error(), ExitCode::unusable);
   const Catalogue catalogue = make_catalogue();
@@ -48,10 +52,11 @@ ExitCode report_command(const ReportOptions& options) {
   if (!scenario) return ExitCode::usage;
   Setup setup;
   Campaign campaign(*scenario, cells_of(*scenario, catalogue, record->usable), setup, run_dir, {}, record->toolchains, record->cache);
+  for (const auto& [cell, reason] : record->skipped) campaign.skip(cell, reason);
   const auto unread = read_histories(run_dir, campaign);
   if (!unread) return complain(unread.error(), ExitCode::unusable);
-  const Report report = make_report(*scenario, *record, campaign, options.run_dir);
-  const auto written = write_reports(report, options.run_dir);
+  const Report report = make_report(*scenario, *record, campaign, run_dir.path());
+  const auto written = write_reports(report, run_dir.path());
   std::fputs(console_text(report, options.colour).c_str(), stdout);
   if (!written) return complain(written.error(), ExitCode::unusable);
   return code_of(report.verdict);

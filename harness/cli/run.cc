@@ -38,6 +38,18 @@ ExitCode code_of(Grade grade) {
   return grade == Grade::pass ? ExitCode::met : grade == Grade::fail ? ExitCode::findings : ExitCode::inconclusive;
 }
 
+// What the search for a toolchain had to say, for cells whose toolchain is missing: cell → why.
+std::map<std::string, std::string> why_not(const std::vector<CellPlan>& cells, const Machine& machine) {
+  std::map<std::string, std::string> reasons;
+  for (const CellPlan& cell : cells) {
+    if (cell.skipped.empty() || !cell.not_applicable.empty()) continue;
+    for (const ToolchainProbe& probe : machine.probes) {
+      if (!probe.toolchain && name_of(probe.kind) == cell.toolchain) reasons[cell.id] = cell.skipped + ": " + probe.reason;
+    }
+  }
+  return reasons;
+}
+
 // Removes the caches; one that is kept, or holds what is no longer ours to remove, stays and is named.
 void remove_caches(const std::vector<std::string>& roots) {
   for (const std::string& root : roots) {
@@ -71,13 +83,14 @@ ExitCode run_command(const RunOptions& options) {
 
   auto interrupt = Interrupt::create();
   if (!interrupt) return complain(interrupt.error(), ExitCode::own_fault);
-  auto run_dir = RunDir::create(options.out.empty() ? fresh_run_path(scenario->name) : options.out);
+  auto run_dir = options.out.empty() ? RunDir::create_fresh(scenario->name) : RunDir::create(options.out);
   if (!run_dir) return complain(run_dir.error(), ExitCode::unusable);
 
   Setup setup;
   setup.libexec = machine->libexec;
   setup.run_dir = run_dir->path();
   setup.kernel_dir = find_kernels(options.scenario);
+  setup.keeper = {join(machine->libexec, "guard"), 0, interrupt->fd().get()};
   setup.run_id = hex(random_bits()).substr(8);
 
   // The guards first, told of the directories before they are made: whatever ends the driver, they remove them.
@@ -88,30 +101,43 @@ ExitCode run_command(const RunOptions& options) {
   auto lanes = start_lanes(options.jobs, machine->libexec, scrap);
   if (!lanes) return complain(lanes.error(), ExitCode::own_fault);
   auto roots = make_caches(dirs, run_dir->path(), setup.run_id);
-  if (!roots) return complain(roots.error(), ExitCode::unusable);
+  if (!roots) {
+    run_dir->discard();
+    return complain(roots.error(), ExitCode::unusable);
+  }
   setup.cache_roots = *roots;
 
   CacheInfo cache = describe_cache(roots->front());
   cache.dir = parent_of(roots->front());
-  Record record{scenario->name, options, machine->toolchains, machine->usable, describe_machine(), cache, setup.kernel_dir};
+  Record record;
+  record.scenario = scenario->name;
+  record.options = options;
+  record.toolchains = machine->toolchains;
+  record.usable = machine->usable;
+  record.machine = describe_machine();
+  record.cache = cache;
+  record.kernel_dir = setup.kernel_dir;
   if (const auto saved = save_record(*run_dir, record, options.scenario); !saved) return complain(saved.error(), ExitCode::unusable);
 
   Campaign campaign(*scenario, cells, setup, *run_dir, {options.keep, options.jobs, options.time_budget},
                     machine->toolchains, cache);
   const auto progress = make_progress();
-  if (const auto ready = campaign.prepare(); !ready) return complain(ready.error(), ExitCode::own_fault);
-  const auto ran = campaign.run(*lanes, interrupt->fd(), *progress);
+  for (const auto& [cell, reason] : why_not(cells, *machine)) campaign.skip(cell, reason);
+  Result<void> ran = campaign.prepare();
+  if (ran) ran = campaign.run(*lanes, interrupt->fd(), *progress);
   progress->finish();
   const int signal = interrupt->signal();
   remove_caches(*roots);
   for (const auto& [name, ready] : setup.toolchains) (void)remove_tree(ready.shadow);
 
+  record.skipped = campaign.skipped();
+  record.interrupted = signal != 0 || campaign.interrupted();
+  if (ran) ran = save_record(*run_dir, record, options.scenario);
   Report report = make_report(*scenario, record, campaign, run_dir->path());
-  report.interrupted = signal != 0 || campaign.interrupted();
   const auto written = write_reports(report, run_dir->path());
   std::fputs(console_text(report, options.colour).c_str(), stdout);
+  if (!ran) return complain(ran.error(), code_for(ran.error()));
   if (!written) return complain(written.error(), ExitCode::unusable);
-  if (!ran) return complain(ran.error(), ExitCode::own_fault);
   if (report.interrupted) return signal == 15 ? ExitCode::terminated : ExitCode::interrupted;
   return code_of(report.verdict);
 }

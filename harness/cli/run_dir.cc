@@ -1,5 +1,9 @@
 #include "cli/run_dir.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <filesystem>
 
 #include "base/atomic_file.h"
@@ -22,13 +26,40 @@ std::string trial_name(int trial, const char* extension) { return "trial-" + std
 }  // namespace
 
 Result<RunDir> RunDir::create(const std::string& path) {
-  TRY(make_dirs(path));
   std::error_code code;
   const std::string full = std::filesystem::absolute(path, code).lexically_normal();
+  std::vector<std::string> made;
+  for (std::string up = full; up != "/" && !exists(up); up = parent_of(up)) made.push_back(up);
+  if (const auto created = make_dirs(full); !created) {
+    return make_error("write the run to", full, created.error().code, "name another directory with --out");
+  }
   TRY_ASSIGN(const std::vector<std::string> names, list_dir(full));
-  if (!names.empty()) return make_error("write the run to", full, 0, "it is not empty; name another directory with --out");
-  TRY(make_dirs(join(full, "cells")));
-  return RunDir(full);
+  const std::string taken = "it is not empty; name another directory with --out";
+  if (!names.empty()) return make_error("write the run to", full, EEXIST, taken);
+  // Who makes this one has the directory, should two come at once.
+  const std::string cells = join(full, "cells");
+  if (::mkdir(cells.c_str(), 0777) != 0) {
+    return make_error("write the run to", full, errno, errno == EEXIST ? taken : "name another directory with --out");
+  }
+  RunDir run_dir(full);
+  made.insert(made.begin(), cells);
+  run_dir.made_ = std::move(made);
+  return run_dir;
+}
+
+Result<RunDir> RunDir::create_fresh(const std::string& scenario_name) {
+  for (int n = 1;; ++n) {
+    const std::string path = "jitrace-runs/" + file_name(scenario_name) + "-" + std::to_string(n);
+    if (exists(path)) continue;
+    auto run_dir = create(path);
+    if (run_dir || run_dir.error().code != EEXIST) return run_dir;
+  }
+}
+
+void RunDir::discard() const {
+  for (const std::string& directory : made_) {
+    if (::rmdir(directory.c_str()) != 0) return;
+  }
 }
 
 std::string RunDir::cell_dir(const std::string& cell) const { return join(join(path_, "cells"), file_name(cell)); }
@@ -67,13 +98,6 @@ Result<std::vector<std::string>> RunDir::histories() const {
     }
   }
   return found;
-}
-
-std::string fresh_run_path(const std::string& scenario_name) {
-  for (int n = 1;; ++n) {
-    std::string path = "jitrace-runs/" + file_name(scenario_name) + "-" + std::to_string(n);
-    if (!exists(path)) return path;
-  }
 }
 
 }  // namespace jitrace

@@ -21,9 +21,15 @@ namespace jitrace {
 //   report.json, junit.xml, summary.md
 class RunDir {
  public:
-  // Creates it. An existing one that is not empty is refused: a run never writes over another.
+  // Creates it. An existing one that is not empty is refused: a run never writes over another, nor beside another that
+  // starts at the same time.
   static Result<RunDir> create(const std::string& path);
+  // jitrace-runs/<name>-<n>, the first that is free.
+  static Result<RunDir> create_fresh(const std::string& scenario_name);
   explicit RunDir(std::string path) : path_(std::move(path)) {}
+
+  // Takes back what create() made, as long as nothing was written: for a run that cannot even begin.
+  void discard() const;
 
   const std::string& path() const { return path_; }
   std::string cell_dir(const std::string& cell) const;
@@ -36,9 +42,7 @@ class RunDir {
 
  private:
   std::string path_;
+  std::vector<std::string> made_;  // by create(), innermost first
 };
-
-// A path that does not exist yet: jitrace-runs/<name>-<n>.
-std::string fresh_run_path(const std::string& scenario_name);
 
 }  // namespace jitrace
