@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <optional>
 #include <ostream>
 
+#include "process/proc.h"
 #include "strategy/layout.h"
 #include "unit/worker/worker_bench.h"
 
@@ -72,6 +74,13 @@ TEST_P(RealCompiler, BuildsAnIntactStampedArtifactAndPassesTheCompilersPoints) {
     if (point == Point::rename_gap) continue;
     EXPECT_THAT(all, Contains(std::string(name_of(point))));
   }
+  for (const Event& event : bench.events()) {
+    // A compile server would stay for its idle time.
+    if (event.kind != EventKind::tool_begin || event.a != static_cast<std::int64_t>(ToolRole::daemon)) continue;
+    const Result<Fd> server = open_pidfd(static_cast<pid_t>(event.pid));
+    ASSERT_TRUE(server);
+    EXPECT_TRUE(send_signal(*server, SIGKILL));
+  }
 }
 
 std::string case_name(const testing::TestParamInfo<Case>& param) {
@@ -89,7 +98,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{ToolchainKind::nvcc, "sound"}, Case{ToolchainKind::nvrtc, "deepgemm"},
                     Case{ToolchainKind::nvrtc, "deepgemm-flock"}, Case{ToolchainKind::nvrtc, "deepgemm-dir"},
                     Case{ToolchainKind::nvrtc, "sound"}, Case{ToolchainKind::cxx, "gptqmodel-flock"},
-                    Case{ToolchainKind::cxx, "deepgemm-flock"}, Case{ToolchainKind::cxx, "sound"}),
+                    Case{ToolchainKind::cxx, "deepgemm-flock"}, Case{ToolchainKind::cxx, "sound"},
+                    Case{ToolchainKind::nvcc, "daemon"}, Case{ToolchainKind::nvrtc, "daemon"},
+                    Case{ToolchainKind::cxx, "daemon"}),
     case_name);
 
 }  // namespace
