@@ -37,12 +37,10 @@ void FaultEngine::arm() {
 bool FaultEngine::matches(const Armed& armed, const Event& arrival) const {
   const FaultPlan& fault = armed.fault;
   if (armed.fired || fault.at_random || fault.point != arrival.point) return false;
-  if (fault.who == Victim::daemon) {
-    // The daemon's own builds carry attempts of no worker.
-    return !world_.actor(arrival).has_value();
-  }
   const auto actor = world_.actor(arrival);
-  if (!actor) return false;
+  if (fault.who == Victim::daemon) return !actor;
+  // What a daemon builds, it builds alone: its tools are those of builder 1.
+  if (!actor) return is_tool(fault.who) && fault.index == 1;
   if (goes_by_builder(fault.who)) {
     // Before anybody holds the lock there is no builder yet: the first to come there is taken for it.
     const int ticket = world_.builder_ticket(*actor);

@@ -44,7 +44,8 @@ std::optional<Slot> World::builder_of(std::uint64_t attempt) const {
 
 std::optional<Slot> World::actor(const Event& event) const {
   if (workers_.contains(event.slot)) return event.slot;
-  return builder_of(event.attempt);
+  const auto builder = builder_of(event.attempt);
+  return builder && workers_.contains(*builder) ? builder : std::nullopt;
 }
 
 int World::builder_ticket(Slot slot) const { return ticket_of(builders_, slot); }

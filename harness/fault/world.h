@@ -64,7 +64,8 @@ class World {
   const std::vector<ToolState>& tools() const { return tools_; }
   std::vector<ToolState>& tools() { return tools_; }
 
-  // The worker for which this event's process acts: itself, or the builder whose attempt a tool carries.
+  // The worker for which this event's process acts: itself, or the builder whose attempt a tool carries. Nobody for
+  // what a daemon builds.
   std::optional<Slot> actor(const Event& event) const;
   std::optional<Slot> builder_of(std::uint64_t attempt) const;
   // By ticket, from 1: the k-th worker of the trial that passed lock_held (spawn, where it takes no lock); 0: none.

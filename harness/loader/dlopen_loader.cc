@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "loader/loaders.h"
+#include "process/reaper.h"
 
 namespace jitrace {
 namespace {
@@ -67,9 +68,9 @@ class DlopenLoader final : public Loader {
       if (n > 0) text.append(buffer.data(), static_cast<std::size_t>(n));
       else if (errno != EINTR) break;
     }
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    const auto reaped = reap_forked(child);
+    if (!reaped) return failed(reaped.error());
+    const int status = reaped->raw();
     // Read after the child is done: whoever writes meanwhile is seen by the stamp in what was read.
     if (Result<std::string> bytes = read_file(path)) result.bytes = std::move(*bytes);
     if (WIFSIGNALED(status)) {

@@ -22,6 +22,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "process/reaper.h"
 #include "toolchain/fake_artifact.h"
 #include "toolchain/tool.h"
 
@@ -167,9 +168,8 @@ int run_driver(const Job& job, char** argv) {
     tool.end(1 << 8);
     return 1;
   }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const auto reaped = reap_forked(child);
+  const int status = reaped ? reaped->raw() : 127 << 8;
   int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   if (WIFSIGNALED(status)) say("fake_compiler error : 'stage' died due to signal " + std::to_string(WTERMSIG(status)) + "\n");
   tool.end(code << 8);

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "process/reaper.h"
 #include "toolchain/tool.h"
 
 namespace {
@@ -123,9 +124,8 @@ int run_privately(const Call& call, std::string& private_output) {
     ::execv(call.real.c_str(), argv.data());
     fail("exec " + call.real);
   }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const auto reaped = reap_forked(child);
+  const int status = reaped ? reaped->raw() : 127 << 8;
   return status;
 }
 

@@ -219,6 +219,28 @@ TEST_F(Engine, AStoppedBuilderGoesOnWhenAnotherWorkerIsThere) {
   EXPECT_EQ(control_.log.back(), "signal " + std::to_string(SIGCONT) + " worker 0");
 }
 
+TEST_F(Engine, ADaemonsBuildIsNoWorkersAndItsToolsCanBeHit) {
+  for (const Victim who : {Victim::daemon, Victim::stage, Victim::builder}) {
+    world_ = World();
+    control_.log.clear();
+    FaultPlan fault = kill_builder();
+    fault.who = who;
+    plan(fault);
+    Event daemon = event(EventKind::tool_begin, 50);
+    daemon.a = static_cast<std::int64_t>(ToolRole::daemon);
+    daemon.pid = 555;
+    say(daemon);
+    Event begin = event(EventKind::attempt_begin, 51);  // a slot of the daemon's own
+    begin.attempt = attempt;
+    say(begin);
+    reach(shim, Point::compile, attempt);
+    const std::string expected = who == Victim::daemon  ? "signal 9 tool 555"
+                                 : who == Victim::stage ? "signal 9 tool " + std::to_string(2000 + shim)
+                                                        : "release 100";
+    EXPECT_EQ(control_.log.front(), expected);
+  }
+}
+
 TEST_F(Engine, EveryArrivalIsReleasedOnce) {
   plan(kill_builder());
   compile(0);
