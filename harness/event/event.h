@@ -41,7 +41,7 @@ enum class EventKind : std::uint16_t {
   waiting,          // a: ConditionKind; b: bound in ns, 0 for none; attempt: inode or pid; text: path
   wait_over,        // a: WaitEnd
   attempt_begin,    // attempt; text: toolchain
-  attempt_end,      // attempt; a: exit status of the compiler as waitpid gives it, -1 if it never ran; text: its output, cut
+  attempt_end,      // attempt; a: compiler's wait status, -1: never ran; b: 1: ninja had nothing to do; text: its output, cut
   file_op,          // text: "rename a b": one per change of the cache or of a lock, and per look at it; a: errno
   loaded,           // a: LoadCode; b: LoadFlags; attempt: the stamp found in it; text: loader's message
   warned,           // text: what the subject printed as a warning

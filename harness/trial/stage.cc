@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "base/text.h"
+#include "event/board.h"
 #include "event/checksum.h"
 #include "process/process.h"
 #include "strategy/layout.h"
@@ -51,8 +52,11 @@ Result<void> build_entry(const Plan& plan, const Setup& setup, const Stage& stag
   WorkerPlan alone = plan.workers.front();
   alone.action = "get";
   WorkerSpec spec = worker_spec(plan, setup, stage, 0, 0, 1, alone);
-  spec.board.clear();  // an earlier run leaves no events in this one
-  spec.control.clear();
+  // An earlier run leaves no events in this one: it has a board of its own, which nobody reads.
+  spec.board = join(stage.lane_dir, "board.before");
+  TRY_ASSIGN(const Board board, Board::create(spec.board, {256, 4096}, 1));
+  spec.control = join(stage.lane_dir, "control.before");
+  if (::mkfifo(spec.control.c_str(), 0600) != 0) return last_error("create fifo", spec.control);
   spec.round = 0;
   spec.seed = derive_seed(plan.seed, 0xe);
   const std::string path = join(stage.lane_dir, "spec.before");

@@ -29,7 +29,11 @@ Result<TrialResult> run_trial(const Plan& plan, const Setup& setup, Lane& lane, 
   result.lane_dir = stage.lane_dir;
   result.cache_dir = stage.cache_dir;
   result.history.cache = stage.cache_dir;
-  TRY(prepare_cache(plan, setup, stage));
+  if (const auto prepared = prepare_cache(plan, setup, stage); !prepared) {
+    // The plan could not be carried out, which says nothing of the subject and nothing of the other trials.
+    result.history.failure = prepared.error().message();
+    return result;
+  }
   const auto workers = static_cast<std::uint32_t>(plan.workers.size()) * static_cast<std::uint32_t>(plan.rounds + 1);
   TRY_ASSIGN(Board board, Board::create(join(stage.lane_dir, "board"), board_size(plan), workers));
   Session session(plan, setup, stage, std::move(board), lane, interrupt);

@@ -41,6 +41,7 @@ Result<Job> job_of(const WorkerSpec& spec) {
   job.libexec = spec.libexec;
   job.arch = spec.arch;
   job.loader = spec.loader;
+  job.loader.index = spec.index;
   for (const KeySpec& key : spec.keys) {
     TRY_ASSIGN(std::string source, read_file(key.source));
     job.keys.push_back({key.kernel, std::move(source), key.reference});
@@ -65,8 +66,9 @@ Result<int> run_worker(const WorkerSpec& spec, const Preset& preset) {
 
   GetEnd all{Outcome::served, {}};
   for (int time = 0; time < spec.gets; ++time) {
+    // Each begins with another key: ranks that ask in one order would build one key at a time, whatever their locks allow.
     for (std::size_t i = 0; i < job.keys.size(); ++i) {
-      const auto key = static_cast<std::uint16_t>(i);
+      const auto key = static_cast<std::uint16_t>((i + static_cast<std::size_t>(spec.index)) % job.keys.size());
       if (time == 0 && spec.action == "clear") merge(all, engine.clear(key));
       const bool rebuild = time == 0 && spec.action == "force_rebuild";
       merge(all, rebuild ? engine.force_rebuild(key) : engine.get(key));
