@@ -32,7 +32,7 @@ Result<std::string> find_libexec() {
 }
 
 std::string find_scenarios() {
-  for (const std::string& candidate : {join(own_dir(), "../../scenarios"), join(own_dir(), "../share/jitrace/scenarios")}) {
+  for (const std::string& candidate : {join(own_dir(), "share/jitrace/scenarios"), join(own_dir(), "../share/jitrace/scenarios")}) {
     if (exists(candidate)) return candidate;
   }
   return "scenarios";

@@ -11,7 +11,7 @@ namespace jitrace {
 
 // Where the helper programs lie: libexec/jitrace beside the program (build tree) or one level up (installed).
 Result<std::string> find_libexec();
-// Where scenarios/ lies: given by the scenario's own path, the build's source directory, or share/jitrace.
+// Where scenarios/ lies: share/jitrace, beside the program (build tree: a link) or one level up (installed).
 std::string find_scenarios();
 std::string find_kernels(const std::string& scenario_path);
 

@@ -1,7 +1,9 @@
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "base/text.h"
 #include "cli/commands.h"
@@ -53,6 +55,18 @@ jitrace::WantColour colour_of(const std::string& word) {
   return word == "never" ? jitrace::WantColour::never : jitrace::WantColour::automatic;
 }
 
+// CLI11 says of a command that it does not know only that there is none.
+std::string unknown_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || *argv[1] == '-') return {};
+  const std::string word = argv[1];
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  if (std::find(names.begin(), names.end(), word) != names.end()) return {};
+  const auto meant = jitrace::nearest(word, names);
+  return "unknown command \"" + word + "\"; " +
+         (meant ? "did you mean \"" + *meant + "\"?" : "there are " + jitrace::join_text(names, ", "));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -88,7 +102,11 @@ int main(int argc, char** argv) {
     if (!budget.empty()) run.time_budget = parse_duration(budget);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    app.exit(error);
+    if (const std::string unknown = unknown_command(app, argc, argv); !unknown.empty()) {
+      std::fprintf(stderr, "%s\n", unknown.c_str());
+    } else {
+      app.exit(error);
+    }
     return exit_with(ExitCode::usage);
   }
   run.colour = colour_of(run_colour);
