@@ -71,12 +71,10 @@ void read_step(TableReader& table, Reading& reading, std::vector<FaultStep>& out
   }
   FaultStep step;
   const auto word = parse_fault_word(what->text);
-  if (!word) {
-    reading.complaints.add(what->place, unknown("fault", what->text, fault_words()));
-    return;
-  }
-  step.what = *word;
-  step.who = hits_a_process(word->kind) ? Victim::builder : Victim::other;
+  // The other words of the step are read nevertheless, for their own errors.
+  if (!word) reading.complaints.add(what->place, unknown("fault", what->text, fault_words()));
+  step.what = word.value_or(FaultWord{});
+  step.who = hits_a_process(step.what.kind) ? Victim::builder : Victim::other;
   if (who) read_victim(*who, reading, step);
   if (!at) {
     reading.complaints.add(table.place_of("what"), "a fault needs \"at\": the point where it strikes");
