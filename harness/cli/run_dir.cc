@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <sys/stat.h>
+
 #include <filesystem>
 
 #include "base/atomic_file.h"
@@ -80,10 +82,15 @@ Result<void> RunDir::save_plan(const std::string& cell, int trial, const Plan& p
 
 Result<void> RunDir::save_cache(const std::string& cell, int trial, const std::string& cache_dir) const {
   TRY(make_dirs(cell_dir(cell)));
-  std::error_code code;
   const std::string to = join(cell_dir(cell), trial_name(trial, ".cache"));
-  std::filesystem::copy(cache_dir, to, std::filesystem::copy_options::recursive | std::filesystem::copy_options::copy_symlinks, code);
-  if (code) return make_error("keep the cache in", to, code.value());
+  TRY(make_dirs(to));
+  for (const std::string& name : list_tree(cache_dir)) {
+    const std::string from = join(cache_dir, name);
+    struct stat s {};
+    if (name.ends_with('/')) TRY(make_dirs(join(to, name.substr(0, name.size() - 1))));
+    // A daemon's socket is no data, and cannot be copied.
+    else if (::stat(from.c_str(), &s) == 0 && S_ISREG(s.st_mode)) TRY(copy_file(from, join(to, name)));
+  }
   return {};
 }
 

@@ -39,8 +39,8 @@ bool FaultEngine::matches(const Armed& armed, const Event& arrival) const {
   if (armed.fired || fault.at_random || fault.point != arrival.point) return false;
   const auto actor = world_.actor(arrival);
   if (fault.who == Victim::daemon) return !actor;
-  // What a daemon builds, it builds alone: its tools are those of builder 1.
-  if (!actor) return is_tool(fault.who) && fault.index == 1;
+  // What a daemon builds, it builds alone: it is builder 1, and the tools are that builder's.
+  if (!actor) return goes_by_builder(fault.who) && fault.index == 1;
   if (goes_by_builder(fault.who)) {
     // Before anybody holds the lock there is no builder yet: the first to come there is taken for it.
     const int ticket = world_.builder_ticket(*actor);
@@ -160,7 +160,15 @@ Result<std::string> FaultEngine::kill(Armed& armed, const Event& arrival, Slot a
     armed.stopped = number == SIGSTOP;
     return describe(fault) + ", pid " + std::to_string(pid);
   }
-  if (worker == nullptr) return plain_error("fire a fault", "there is no such worker");
+  if (worker == nullptr) {
+    const pid_t daemon = tool_of(Victim::daemon, arrival);
+    if (daemon <= 0 || fault.who == Victim::group) return plain_error("fire a fault", "there is no such builder");
+    armed.tool = daemon;
+    armed.stopped = number == SIGSTOP;
+    if (fault.who == Victim::tree) TRY(control_.signal_tree(daemon, number));
+    else TRY(control_.signal_tool(daemon, number));
+    return describe(fault) + ", which is the daemon, pid " + std::to_string(daemon);
+  }
   if (number == SIGSTOP) {
     armed.stopped = true;
     worker->stopped = true;

@@ -43,7 +43,7 @@ void find_missing(const TrialView& view, TrialVerdict& verdict) {
       add(FindingClass::missing, signature->code, slot, 0, stamp,
           fmt::format("{}: {}", view.who(slot), signature->line));
     }
-    if (signature->kind == "source_missing" && source_told.insert(slot).second) {
+    if (signature->kind == "source_missing" && !view.plan.command.empty() && source_told.insert(slot).second) {
       add(FindingClass::source_missing, signature->code, slot, 0, stamp,
           fmt::format("{}: {}", view.who(slot), signature->line));
     }

@@ -218,10 +218,25 @@ TEST(Foreign, UnderALockOnlyTheOwnBuildWasPromised) {
   r.build(1, 2);
   r.attempt(0, 1);
   r.tool(900, 2000, 1, ToolRole::stage);
+  Event& compiles = r.add(EventKind::reached, 900);
+  compiles.point = Point::compile;
+  compiles.attempt = 1;
   r.attempt_ends(0, 1);
   r.load(0, 2, load_intact | load_right_key);
   r.outcome(0, Outcome::built);
   EXPECT_EQ(first(r.verdict(), FindingClass::foreign).cause, "of another build than its own");
+}
+
+TEST(Foreign, NotWhatNinjaLinkedFromAnOrphansObject) {
+  Recorder r("torch-flock", 2);
+  r.round(1);
+  r.build(1, 2);
+  r.attempt(0, 1);
+  r.tool(900, 2000, 1, ToolRole::compiler);
+  r.attempt_ends(0, 1);
+  r.load(0, 2, load_intact | load_right_key);
+  r.outcome(0, Outcome::built);
+  EXPECT_FALSE(has(r.verdict(), FindingClass::foreign));
 }
 
 TEST(Foreign, NotTheWinnersArtifactWhereNobodyExcludes) {
