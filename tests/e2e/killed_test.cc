@@ -1,0 +1,89 @@
+// The driver itself is killed, at 50 moments: the guards end what it started, and nothing of it stays.
+
+#include <poll.h>
+#include <signal.h>
+
+#include "base/file.h"
+#include "base/rng.h"
+#include "e2e/fixture.h"
+#include "support/private_mount.h"
+
+namespace jitrace::test {
+namespace {
+
+class Killed : public E2eTest {
+ protected:
+  // Something of everything that could stay: waiters that poll a dead owner's lock for ever, waiters in flock(2) behind a
+  // holder that was stopped, a daemon, ninja and its compilers.
+  std::string everything() const {
+    return scenario("[scenario]\nname = \"everything\"\n[workload]\ntoolchains = [\"fake\"]\nworkers = 4\ntrials = 1\nfake_ms = 100\n"
+                    "watchdog_s = 60\nrounds = 2\n"
+                    "[[subject]]\npreset = \"torch-baton\"\n[[subject]]\npreset = \"torch-flock\"\n[[subject]]\npreset = \"daemon\"\n"
+                    "[[fault]]\nname = \"none\"\n"
+                    "[[fault]]\nname = \"kill\"\nwho = \"builder\"\nat = \"compile\"\nwhat = \"SIGKILL\"\n"
+                    "[[fault]]\nname = \"stop\"\nwho = \"builder\"\nat = \"compile\"\nwhat = \"stop\"\nsubjects = [\"torch-flock\"]\n");
+  }
+
+  std::vector<std::string> arguments(int n) const {
+    return {"run", path_, "--out", at("out-" + std::to_string(n)), "--cache", cache_, "--jobs", "2"};
+  }
+
+  // Until the moment has come, or the driver has ended before it. True: it still runs.
+  static bool wait_until(Driver& driver, Nanoseconds moment) {
+    for (;;) {
+      const Nanoseconds left = moment - now();
+      if (left <= 0) return true;
+      const timespec patience{left / seconds(1), left % seconds(1)};
+      pollfd ended{driver.process().pidfd().get(), POLLIN, 0};
+      if (::ppoll(&ended, 1, &patience, nullptr) > 0) return false;
+    }
+  }
+
+  // Sends the signal at `count` moments spread over a run, and holds after each that nothing is left.
+  void at_moments(int count, std::uint64_t seed, int number) {
+    path_ = everything();
+    // On a file system of its own the kernel itself says whether anybody still has anything there.
+    ASSERT_TRUE(make_dirs(at("mount")));
+    auto mount = PrivateMount::create(at("mount"), "size=64m");
+    cache_ = mount ? at("mount") : cache();
+    const std::vector<std::string> mounts = mount ? std::vector<std::string>{at("mount")} : std::vector<std::string>{};
+    const Ran whole = run(arguments(0));
+    ASSERT_TRUE(whole.code == 0 || whole.code == 1) << whole.err << whole.out;
+    Rng rng(seed);
+    int struck = 0;
+    for (int n = 1; n <= count && !HasFailure(); ++n) {
+      // A moment in each of `count` slices, so that they are spread, at random within it.
+      const Nanoseconds slice = whole.took / count;
+      const Nanoseconds moment = slice * (n - 1) + static_cast<Nanoseconds>(rng.below(static_cast<std::uint64_t>(slice)));
+      SCOPED_TRACE("moment " + std::to_string(n) + ", " + std::to_string(moment / milliseconds(1)) + " ms of " +
+                   std::to_string(whole.took / milliseconds(1)));
+      Driver driver = start(arguments(n));
+      const bool running = wait_until(driver, now() + moment);
+      if (running && ::kill(driver.process().pid(), number) == 0) ++struck;
+      const Ran ran = driver.finish(seconds(60));
+      EXPECT_NE(ran.code, -1) << "it had to be killed";
+      expect_nothing_left(mounts);
+      EXPECT_EQ(lines_of(caches_in(cache_)), "");
+      if (number == SIGINT && running && exists(at("out-" + std::to_string(n) + "/run"))) {
+        EXPECT_TRUE(ran.code == 130 || ran.code == whole.code) << ran.code << ran.err;
+        EXPECT_TRUE(exists(at("out-" + std::to_string(n) + "/report.json"))) << ran.err;
+      }
+      expect_user_files_untouched();
+    }
+    // The last slices may come after the end of a run that was quicker than the first.
+    EXPECT_GE(struck, count * 3 / 4);
+    if (mount) {
+      const auto unmounted = mount->unmount();
+      EXPECT_TRUE(unmounted) << unmounted.error().message();
+    }
+  }
+
+  std::string path_;
+  std::string cache_;
+};
+
+TEST_F(Killed, NothingStaysAfterSigkillAt50Moments) { at_moments(50, 0x5159, SIGKILL); }
+TEST_F(Killed, NothingStaysAfterSigintAt12Moments) { at_moments(12, 0x1217, SIGINT); }
+
+}  // namespace
+}  // namespace jitrace::test
