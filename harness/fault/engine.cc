@@ -158,6 +158,9 @@ Result<std::string> FaultEngine::kill(Armed& armed, const Event& arrival, Slot a
     TRY(control_.signal_tool(pid, number));
     armed.tool = pid;
     armed.stopped = number == SIGSTOP;
+    for (ToolState& tool : world_.tools()) {
+      if (tool.pid == pid) tool.continue_planned = armed.stopped && fault.until != Point::none;
+    }
     return describe(fault) + ", pid " + std::to_string(pid);
   }
   if (worker == nullptr) {
@@ -230,6 +233,9 @@ void FaultEngine::go_on(Armed& armed) {
   else if (worker != nullptr && armed.fault.who == Victim::tree) sent = control_.signal_tree(worker->pid, SIGCONT);
   else if (worker != nullptr && armed.fault.who == Victim::group) sent = control_.signal_group(armed.victim, SIGCONT);
   else if (worker != nullptr) sent = control_.signal_worker(armed.victim, SIGCONT);
+  for (ToolState& tool : world_.tools()) {
+    if (armed.tool > 0 && tool.pid == armed.tool) tool.continue_planned = false;
+  }
   if (sent) {
     if (worker != nullptr) worker->stopped = false;
     return;

@@ -48,6 +48,7 @@ struct ToolState {
   bool held = false;
   Point gate = Point::none;
   bool stopped = false;
+  bool continue_planned = false;  // stopped by the plan, for a while
 };
 
 // The state of a trial as its events tell it: who lives, who builds for whom, who waits for what, who stands at a gate.

@@ -42,6 +42,17 @@ class Prover {
     return proof;
   }
 
+  Standing orphans() const {
+    bool on_plan = false;
+    for (const Descendant& descendant : facts_.descendants) {
+      if (descendant.state == 'Z' || descendant.state == 'X') continue;
+      const Standing standing = of_tool(descendant.pid, 0);
+      if (standing == Standing::moving) return standing;
+      on_plan = on_plan || standing == Standing::on_plan;
+    }
+    return on_plan ? Standing::on_plan : Standing::nobody;
+  }
+
  private:
   static std::string name(Slot slot) { return "worker " + std::to_string(slot); }
 
@@ -91,7 +102,7 @@ class Prover {
     const auto found = processes_.find(pid);
     if (found == processes_.end() || depth > 64) return Standing::moving;
     for (const ToolState& tool : world_.tools()) {
-      if (tool.pid == pid && tool.held) return Standing::on_plan;
+      if (tool.pid == pid && (tool.held || tool.continue_planned)) return Standing::on_plan;
     }
     const Descendant& process = *found->second;
     if (process.state == 'T' || process.state == 't') return Standing::nobody;
@@ -185,5 +196,11 @@ class Prover {
 }  // namespace
 
 HangProof prove_hang(const World& world, const HangFacts& facts) { return Prover(world, facts).run(); }
+
+Standing standing_of_orphans(const World& world, const std::vector<Descendant>& orphans) {
+  HangFacts facts;
+  facts.descendants = orphans;
+  return Prover(world, facts).orphans();
+}
 
 }  // namespace jitrace

@@ -39,7 +39,11 @@ struct HangProof {
 
 // No progress and none possible: every live process of the trial waits, without a bound, for a condition that does not
 // hold and that only the others in the set could bring about, or is stopped with no continue planned, or waits for a
-// child that is. Any process that could run blocks the proof. With no live worker there is nothing to prove: moving. Assumes that nothing outside the trial touches the cache.
+// child that is. Any process that could run blocks the proof. With no live worker there is nothing to prove: moving.
+// Assumes that nothing outside the trial touches the cache.
 HangProof prove_hang(const World& world, const HangFacts& facts);
+
+// The same question where all workers have ended: of the tools that they left behind. Nobody: all are stopped for ever.
+Standing standing_of_orphans(const World& world, const std::vector<Descendant>& orphans);
 
 }  // namespace jitrace

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/file.h"
 #include "process/proc.h"
@@ -60,9 +61,14 @@ Result<void> Session::signal_tree(pid_t pid, int number) {
   }
   if (frozen.empty()) return make_error("kill the tree of", std::to_string(pid), ESRCH);
   if (number == SIGSTOP) return {};
-  for (const Fd& member : frozen) TRY(send_signal(member, number));
-  if (number != SIGKILL) {
-    for (const Fd& member : frozen) TRY(send_signal(member, SIGCONT));
+  // Whoever has been continued may run to its end, and its parent reap it, before the last one is reached.
+  const auto send = [](const Fd& member, int what) -> Result<void> {
+    const Result<void> sent = send_signal(member, what);
+    return sent || sent.error().code == ESRCH ? Result<void>{} : sent;
+  };
+  for (const Fd& member : frozen) TRY(send(member, number));
+  if (number != SIGKILL && number != SIGCONT) {
+    for (const Fd& member : frozen) TRY(send(member, SIGCONT));
   }
   return {};
 }

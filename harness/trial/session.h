@@ -63,6 +63,7 @@ class Session final : public Control {
   bool round_ready(int round) const;
   bool tools_left(const std::vector<Descendant>& descendants) const;
   bool orphans_left(const std::vector<Descendant>& descendants) const;
+  bool orphans_stand(const std::vector<Descendant>& descendants) const;
   bool all_waiting() const;
   // Writes a proved hang down.
   HangProof look_for_hang(int round);

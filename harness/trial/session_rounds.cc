@@ -69,6 +69,14 @@ bool Session::orphans_left(const std::vector<Descendant>& descendants) const {
   return tools_left(adopted);
 }
 
+bool Session::orphans_stand(const std::vector<Descendant>& descendants) const {
+  std::vector<Descendant> tools;
+  for (const Descendant& d : descendants) {
+    if (!daemons_.contains(d.pid) && !daemons_.contains(d.parent) && !holders_.contains(d.pid)) tools.push_back(d);
+  }
+  return standing_of_orphans(world_, tools) == Standing::nobody;
+}
+
 bool Session::all_waiting() const {
   bool any = false;
   for (const auto& [slot, worker] : world_.workers()) {
@@ -122,6 +130,8 @@ Result<Session::RoundEnd> Session::run_round(int round, const std::vector<Worker
         return RoundEnd::all_ended;
       }
       if (engine_.release_stuck()) continue;
+      // Only those are left whom the plan stopped for ever.
+      if (orphans_stand(descendants)) return RoundEnd::over;
     } else if (quiet && all_waiting()) {
       const HangProof proof = look_for_hang(round);
       if (proof.proved()) return RoundEnd::hang;

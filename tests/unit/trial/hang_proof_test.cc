@@ -184,6 +184,27 @@ TEST_F(HangProofTest, AStoppedWorkerToBeContinuedDoesNotHideALiveCompiler) {
   EXPECT_EQ(prove().standing, Standing::moving);
 }
 
+TEST_F(HangProofTest, AStoppedToolThatWillBeContinuedBlocksTheProof) {
+  add(0, 100);
+  wait(0, ConditionKind::child, "", 200);
+  facts_.descendants.push_back({200, 100, 'T', 0, "nvcc", "do_signal_stop"});
+  EXPECT_TRUE(prove().proved());
+  Event begin;
+  begin.kind = EventKind::tool_begin;
+  begin.slot = 50;
+  begin.pid = 200;
+  world_.apply(begin);
+  world_.tools().back().continue_planned = true;
+  EXPECT_EQ(prove().standing, Standing::on_plan);
+}
+
+TEST_F(HangProofTest, OrphansThatAreStoppedForEverAreNobody) {
+  std::vector<Descendant> orphans = {{200, 1, 'S', 0, "sh -c nvcc", "do_wait"}, {201, 200, 'T', 0, "nvcc", "do_signal_stop"}};
+  EXPECT_EQ(standing_of_orphans(world_, orphans), Standing::nobody);
+  orphans.push_back({202, 1, 'S', 0, "cicc", "pipe_read"});
+  EXPECT_EQ(standing_of_orphans(world_, orphans), Standing::moving);
+}
+
 TEST_F(HangProofTest, NobodyLeftIsNoHang) { EXPECT_FALSE(prove().proved()); }
 
 }  // namespace
