@@ -21,6 +21,31 @@ int rebuilds_due(const TrialView& view) {
   return due;
 }
 
+// Whether somebody has to do this builder's work again through the plan's doing: it was killed, it or its tool, or stopped
+// for ever, or for so long that a waiter came to its bound and went on without it. Who is stopped for a while and goes on
+// holds what it held; then whoever builds beside it was let in.
+bool replaced_by_plan(const TrialView& view, Slot builder) {
+  const WorkerFact* worker = view.worker(builder);
+  if (worker != nullptr && !worker->survivor()) return true;
+  const bool given_up = std::any_of(view.waits.begin(), view.waits.end(),
+                                    [](const WaitFact& wait) { return wait.end && wait.how == WaitEnd::bound; });
+  return std::any_of(view.faults.begin(), view.faults.end(), [&](const FaultFact& fault) {
+    const FaultPlan* plan_of = view.planned(fault);
+    if (plan_of == nullptr || view.owner_of(fault) != builder) return false;
+    if (plan_of->kind == FaultKind::stop) return plan_of->until == Point::none || given_up;
+    return kills(plan_of->kind);
+  });
+}
+
+// Was somebody killed who made this? A daemon is no worker, so only the attempt tells.
+bool struck(const TrialView& view, std::uint64_t attempt) {
+  return std::any_of(view.history.events.begin(), view.history.events.end(), [&](const Event& event) {
+    if (event.kind != EventKind::fault_fired || event.attempt == 0 || event.attempt != attempt) return false;
+    const auto index = static_cast<std::size_t>(event.a);
+    return index < view.plan.faults.size() && kills(view.plan.faults[index].kind);
+  });
+}
+
 }  // namespace
 
 // Counts per preset and key: the promise is one of the preset's own workers among themselves. A build of somebody whom
@@ -30,7 +55,7 @@ void find_herds(const TrialView& view, TrialVerdict& verdict) {
   const Preset* only = nullptr;  // of a daemon's builds, which no worker did
   for (const auto& [slot, worker] : view.workers) only = worker.preset;
   for (const AttemptFact& attempt : view.attempts) {
-    if (!attempt.succeeded() || view.hit_by_plan(attempt.slot)) continue;
+    if (!attempt.succeeded() || replaced_by_plan(view, attempt.slot) || struck(view, attempt.id)) continue;
     const WorkerFact* builder = view.worker(attempt.slot);
     builds[{builder != nullptr ? builder->preset : only, attempt.key}].push_back(&attempt);
   }

@@ -104,6 +104,22 @@ TEST(Herd, TheBuildOfAKilledBuilderDoesNotCount) {
   EXPECT_FALSE(has(r.verdict(), FindingClass::herd));
 }
 
+TEST(Herd, TheBuildOfAWorkerThatWasStoppedForAWhileCounts) {
+  for (const bool given_up : {false, true}) {
+    Recorder r("deepgemm-flock", 2);
+    r.round(1);
+    r.build(0, 1);
+    r.fire(0, FaultKind::stop);
+    r.plan.faults.back().until = Point::spawn;
+    r.waits(1, ConditionKind::flock, "k.lock", milliseconds(1));
+    r.wait_over(1, given_up ? WaitEnd::bound : WaitEnd::satisfied);
+    r.build(1, 2);
+    r.serve(1, 2, Outcome::built);
+    r.serve(0, 1, Outcome::built);
+    EXPECT_EQ(has(r.verdict(), FindingClass::herd), !given_up);
+  }
+}
+
 TEST(Herd, ABuildToolWithNothingToDoIsNoBuild) {
   Recorder r("torch-flock", 2);
   r.round(1);
