@@ -50,9 +50,9 @@ TEST_F(LockPower, HerdADroppedRecheck) {
 }
 
 TEST_F(LockPower, HerdAnUnlockBeforeThePublish) {
-  Plan plan = Arena::plan("sound");
+  Plan plan = Arena::plan("deepgemm-flock");
   plan.faults = {stop_for_a_while(Victim::builder, 1, Point::publish, Point::spawn)};
-  duel(FindingClass::herd, {"early-unlock-dir", plan}, {"", plan});
+  duel(FindingClass::herd, {"early-unlock", plan}, {"", plan});
 }
 
 TEST_F(LockPower, SerialisedOneLockForAllKeys) {
@@ -65,7 +65,7 @@ TEST_F(LockPower, SerialisedOneLockForAllKeys) {
 // 600 s are scaled to 60 ms; nobody is stopped, the builder only takes longer.
 TEST_F(LockPower, StarvedAnErrorAtTheBoundOfAWait) {
   Plan plan = Arena::plan("gptqmodel-flock");
-  plan.fake_duration = milliseconds(600);
+  plan.fake_duration = milliseconds(400);
   plan.bound_scale = 0.0001;
   duel(FindingClass::starved, {"fails-at-bound", plan}, {"", plan});
 }

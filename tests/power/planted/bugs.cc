@@ -11,7 +11,7 @@ const std::vector<Bug>& bugs() {
        [](Preset& p) { p.locks[0].gate = SweepGate::ungated; }},
       {"no-recheck", "deepgemm-flock", "whoever gets the lock builds, without a look at what its last owner has built",
        [](Preset& p) { p.recheck = Recheck::no; }},
-      {"early-unlock-dir", "sound", "the lock is given back before the directory has its name",
+      {"early-unlock", "deepgemm-flock", "the lock is given back before the artifact has its name",
        [](Preset& p) { p.unlock = Unlock::before_publish; }},
       {"early-unlock-in-place", "torch-flock", "the lock is given back before the compiler starts",
        [](Preset& p) { p.unlock = Unlock::before_publish; }},
