@@ -23,7 +23,8 @@ enum class EventKind : std::uint16_t {
   round_begin,      // a: round, from 1
   round_end,        // a: round; b: 1 if it ended by a hang proof or the watchdog
   process_started,  // slot and pid of the worker; text: arguments
-  process_adopted,  // pid of a descendant that outlived its parent; text: arguments
+  process_adopted,  // pid of a descendant that outlived its parent; text: arguments; b: 2 if it was the
+                    // clean-up after the trial was decided that ended the parent
   process_ended,    // slot (driver_slot for an adopted one), pid; a: wait status as waitpid gives it; b: 1 if the plan
                     // killed it, 2 if it was cleaned up after the trial was decided
   fault_fired,      // slot, pid: the victim; point; a: index in the plan; text: what was done

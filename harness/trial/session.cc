@@ -196,6 +196,7 @@ void Session::guard_said(const GuardEvent& said) {
     }
     case GuardEvent::Kind::adopted:
       event.kind = EventKind::process_adopted;
+      event.b = cleaning_ ? 2 : 0;
       take(std::move(event));
       return;
     case GuardEvent::Kind::adopted_ended:

@@ -32,6 +32,7 @@ void leaked_processes(const TrialView& view, TrialVerdict& verdict) {
   for (const Event& event : view.history.events) {
     if (event.kind != EventKind::process_adopted || view.daemon(event.pid) || orphaned_by_plan(view, event.pid))
       continue;
+    if (event.b == 2) continue;  // our own clean-up took its parent
     for (const Event& end : view.history.events) {
       if (end.kind != EventKind::process_ended || end.pid != event.pid || end.b != 2) continue;
       verdict.findings.push_back({FindingClass::leak, "a process", 0, view.round_at(event.stamp), driver_slot, 0,
