@@ -7,6 +7,10 @@
 namespace jitrace {
 namespace {
 
+// How long a build before a daemon must last to tell anything: a shorter one may be over before the daemon, on a busy
+// machine, has so much as read the request for the other key.
+constexpr Nanoseconds telling = milliseconds(100);
+
 bool promises_parallel_keys(const Preset* preset) {
   if (preset == nullptr || preset->locks.empty()) return false;
   return std::none_of(preset->locks.begin(), preset->locks.end(),
@@ -37,9 +41,10 @@ void find_serialised(const TrialView& view, TrialVerdict& verdict) {
     if (wait.condition == ConditionKind::absent || wait.condition == ConditionKind::flock) {
       for (const HoldFact& hold : view.holds) {
         if (hold.path != wait.path || hold.key == wait.key || hold.slot == wait.slot) continue;
-        if (hold.begin > wait.begin || hold.end <= wait.begin) continue;
+        // It may have been taken after the wait began: all who come at once begin to wait before one of them has it.
+        if (hold.begin >= wait_end || hold.end <= wait.begin) continue;
         return add(view, verdict, wait, hold.key,
-                   fmt::format("{} waited for {} at {}, which {} held to build {}", view.who(wait.slot), wait.path,
+                   fmt::format("{} waited for {} from {}, which {} held to build {}", view.who(wait.slot), wait.path,
                                view.when(wait.begin), view.who(hold.slot), view.kernel(hold.key)));
       }
     }
@@ -49,8 +54,8 @@ void find_serialised(const TrialView& view, TrialVerdict& verdict) {
     for (const AttemptFact& attempt : view.attempts) {
       const Nanoseconds attempt_end = attempt.end.value_or(view.end);
       if (attempt.key == wait.key) own = own || (attempt.begin < wait_end && others == nullptr);
-      if (attempt.key != wait.key && attempt.begin > wait.begin && attempt_end < wait_end && others == nullptr &&
-          !own) {
+      const bool whole = attempt.begin > wait.begin && attempt_end < wait_end && attempt_end - attempt.begin >= telling;
+      if (attempt.key != wait.key && whole && others == nullptr && !own) {
         others = &attempt;
       }
     }

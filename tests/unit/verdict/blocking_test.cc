@@ -212,6 +212,30 @@ TEST(Serialised, WaitingForALockThatIsHeldForAnotherKey) {
   EXPECT_EQ(first(verdict, FindingClass::serialised).cause, "kernel1 waited for kernel0");
 }
 
+TEST(Serialised, AlsoWhereTheWaitBeganFirst) {
+  Recorder r("deepgemm-flock", 2, 1, 2);
+  r.round(1);
+  r.waits(1, ConditionKind::flock, "locks/all", 0, 1);
+  r.lock(0, "locks/all", 7, 0);
+  r.unlock(0, "locks/all");
+  r.wait_over(1);
+  EXPECT_TRUE(has(r.verdict(), FindingClass::serialised));
+}
+
+TEST(Serialised, BeforeADaemonOnlyABuildOfSomeLengthTells) {
+  for (const std::int64_t lasted : {10, 200}) {
+    Recorder r("daemon", 2, 1, 2);
+    r.round(1);
+    r.waits(1, ConditionKind::reply, "daemon.sock", 0, 1);
+    r.attempt(0, 1, 0);
+    r.wait_ms(lasted);
+    r.attempt_ends(0, 1);
+    r.build(0, 2, 1);
+    r.wait_over(1);
+    EXPECT_EQ(has(r.verdict(), FindingClass::serialised), lasted == 200) << lasted;
+  }
+}
+
 TEST(Serialised, WaitingForOnesOwnKeyIsNone) {
   Recorder r("msa-flock", 3, 1, 2);
   r.round(1);
