@@ -16,15 +16,6 @@ const AttemptFact* own_build(const TrialView& view, const LoadFact& load) {
   return own;
 }
 
-// Did this attempt compile, or only link somebody's object? (ninja goes on from what an orphan has finished; its driver
-// announces itself as a compiler either way.)
-bool compiled_afresh(const TrialView& view, const AttemptFact& attempt) {
-  for (const Event& event : view.history.events) {
-    if (event.kind == EventKind::reached && event.point == Point::compile && event.attempt == attempt.id) return true;
-  }
-  return false;
-}
-
 // A whole artifact of the right key: is its maker one that the loader was promised? The worker's own flag says yes
 // where it knows. Otherwise only a contradiction in the history counts.
 bool foreign_maker(const TrialView& view, const LoadFact& load) {
@@ -41,6 +32,13 @@ bool foreign_maker(const TrialView& view, const LoadFact& load) {
 }
 
 }  // namespace
+
+bool compiled_afresh(const TrialView& view, const AttemptFact& attempt) {
+  for (const Event& event : view.history.events) {
+    if (event.kind == EventKind::reached && event.point == Point::compile && event.attempt == attempt.id) return true;
+  }
+  return false;
+}
 
 LoadKind kind_of(const TrialView& view, const LoadFact& load) {
   const auto says = [&](std::string_view word) { return load.message.find(word) != std::string::npos; };

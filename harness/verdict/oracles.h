@@ -22,6 +22,9 @@ void find_leaks(const TrialView& view, TrialVerdict& verdict);
 // How loads are read, in one place.
 enum class LoadKind { fine, missing, torn, foreign };
 LoadKind kind_of(const TrialView& view, const LoadFact& load);
+// Did this attempt compile, or only link somebody's object? (ninja goes on from what an orphan has finished; its driver
+// announces itself as a compiler either way.)
+bool compiled_afresh(const TrialView& view, const AttemptFact& attempt);
 
 // The facts beside the findings.
 void count_outcomes(const TrialView& view, TrialVerdict& verdict);     // outcomes, recovered, warnings, skew

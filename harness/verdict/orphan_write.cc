@@ -58,7 +58,10 @@ void find_orphan_writes(const TrialView& view, TrialVerdict& verdict) {
                      view.when(output.stamp)));
   }
   // Weaker, and all there is where no shim stood before the writer: the orphan's stamp in what was loaded after the
-  // successor had built.
+  // successor had built. One that only linked what the orphan had compiled in time has that stamp in it by right.
+  const bool shims = std::any_of(view.history.events.begin(), view.history.events.end(), [](const Event& event) {
+    return event.kind == EventKind::reached && event.point == Point::compile;
+  });
   for (const LoadFact& load : view.loads) {
     const AttemptFact* orphaned = load.attempt == 0 ? nullptr : view.attempt(load.attempt);
     if (orphaned == nullptr || orphaned->end) continue;
@@ -66,6 +69,7 @@ void find_orphan_writes(const TrialView& view, TrialVerdict& verdict) {
     if (!gone) continue;
     const AttemptFact* successor = successor_of(view, *orphaned, *gone);
     if (successor == nullptr || !successor->succeeded() || *successor->end >= load.stamp) continue;
+    if (shims && !compiled_afresh(view, *successor)) continue;
     if (!shared_path(view, OutputFact{load.stamp, load.attempt, 0, ""}, *orphaned)) continue;
     tell(*orphaned, *successor,
          fmt::format("{} loaded the stamp of attempt {:016x} at {}, after attempt {:016x} had ended",

@@ -68,6 +68,25 @@ TEST(OrphanWrite, ShownByItsStampInALaterLoad) {
   EXPECT_TRUE(has(r.verdict(), FindingClass::orphan_write));
 }
 
+TEST(OrphanWrite, NotWhereTheSuccessorOnlyLinkedTheOrphansObject) {
+  for (const bool afresh : {false, true}) {
+    Recorder r("torch-flock", 2);
+    r.round(1);
+    r.attempt(0, 1);
+    r.reach(0, Point::compile);
+    r.history.events.back().attempt = 1;
+    r.fire(0);
+    r.attempt(1, 2);
+    if (afresh) {
+      r.reach(1, Point::compile);
+      r.history.events.back().attempt = 2;
+    }
+    r.attempt_ends(1, 2);
+    r.serve(1, 1, Outcome::built);
+    EXPECT_EQ(has(r.verdict(), FindingClass::orphan_write), afresh);
+  }
+}
+
 TEST(Missing, A301AtTheLoad) {
   Recorder r("deepgemm", 2);
   r.round(1);
