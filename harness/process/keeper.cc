@@ -3,12 +3,17 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <optional>
 
+#include "base/file.h"
+#include "base/rng.h"
+#include "base/text.h"
 #include "process/guard.h"
 
 namespace jitrace {
@@ -52,6 +57,17 @@ Result<std::optional<WaitStatus>> wait_for_end(Guard& guard, const Keeper& keepe
   }
 }
 
+// The guard knows of it before it is made.
+Result<void> add_temp_dir(Guard& guard, Guard::Start& start) {
+  const char* temp = std::getenv("TMPDIR");
+  const std::string path = join(temp == nullptr || *temp == '\0' ? "/tmp" : temp, "jitrace-tool-" + hex(random_bits()));
+  TRY(guard.add_scrap(path));
+  if (::mkdir(path.c_str(), 0700) != 0) return last_error("create directory", path);
+  std::erase_if(start.environment, [](const std::string& entry) { return entry.starts_with("TMPDIR="); });
+  start.environment.push_back("TMPDIR=" + path);
+  return {};
+}
+
 }  // namespace
 
 Result<Finished> run_kept(const Keeper& keeper, const Command& command) {
@@ -66,6 +82,7 @@ Result<Finished> run_kept(const Keeper& keeper, const Command& command) {
     start.argv = command.argv;
     start.environment = command.environment.empty() ? environment_with({}) : command.environment;
     start.directory = command.directory;
+    if (keeper.temp_files == Keeper::TempFiles::own) TRY(add_temp_dir(guard, start));
     start.output = "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(memory.get());
     TRY(guard.start_process(start));
     TRY_ASSIGN(const std::optional<WaitStatus> status,

@@ -14,6 +14,8 @@ struct Keeper {
   std::string guard;      // the guard program; empty: the tool is a plain child, without limit and interrupt
   Nanoseconds limit = 0;  // 0: none
   int interrupt = -1;     // borrowed; once it is readable the tool is given up (ECANCELED)
+  // own: TMPDIR is a directory that the guard removes, whatever ends the tool or us. Only with a guard.
+  enum class TempFiles { users, own } temp_files = TempFiles::users;
 };
 
 // Starts, waits, returns status and both outputs together, cut at 1 MiB. Every descendant of the tool has ended when this

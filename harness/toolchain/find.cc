@@ -30,6 +30,7 @@ class Asker {
  public:
   explicit Asker(const std::string& libexec) {
     keeper_.limit = seconds(10);
+    keeper_.temp_files = Keeper::TempFiles::own;  // nvcc leaves some behind when it is killed, even of a dry run
     if (const std::string guard = join(libexec, "guard"); is_program(guard)) keeper_.guard = guard;
   }
 

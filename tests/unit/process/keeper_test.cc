@@ -8,7 +8,7 @@
 
 #include <cerrno>
 
-#include "base/text.h"
+#include "base/file.h"
 #include "process/proc.h"
 
 namespace jitrace {
@@ -77,6 +77,16 @@ TEST(Keeper, NothingThatAToolLeavesOutlivesIt) {
   ASSERT_TRUE(finished) << finished.error().message();
   EXPECT_EQ(finished->output, "done\n");
   EXPECT_TRUE(find_by_environment(marker).empty());
+}
+
+TEST(Keeper, TemporaryFilesOfItsOwnGoWithIt) {
+  Keeper own = keeper(milliseconds(500));
+  own.temp_files = Keeper::TempFiles::own;
+  const auto finished = run_kept(own, shell("echo x > $TMPDIR/left; echo $TMPDIR"));
+  ASSERT_TRUE(finished) << finished.error().message();
+  const std::string directory = finished->output.substr(0, finished->output.find('\n'));
+  EXPECT_NE(directory.find("jitrace-tool-"), std::string::npos) << directory;
+  EXPECT_FALSE(exists(directory));
 }
 
 TEST(Keeper, AnInterruptGivesItUp) {
