@@ -14,14 +14,15 @@ namespace {
 class Killed : public E2eTest {
  protected:
   // Something of everything that could stay: waiters that poll a dead owner's lock for ever, waiters in flock(2) behind a
-  // holder that was stopped, a daemon, ninja and its compilers.
+  // holder that was stopped, a compiler that was stopped and so never ends, a daemon, ninja.
   std::string everything() const {
     return scenario("[scenario]\nname = \"everything\"\n[workload]\ntoolchains = [\"fake\"]\nworkers = 4\ntrials = 1\nfake_ms = 100\n"
                     "watchdog_s = 60\nrounds = 2\n"
                     "[[subject]]\npreset = \"torch-baton\"\n[[subject]]\npreset = \"torch-flock\"\n[[subject]]\npreset = \"daemon\"\n"
                     "[[fault]]\nname = \"none\"\n"
                     "[[fault]]\nname = \"kill\"\nwho = \"builder\"\nat = \"compile\"\nwhat = \"SIGKILL\"\n"
-                    "[[fault]]\nname = \"stop\"\nwho = \"builder\"\nat = \"compile\"\nwhat = \"stop\"\nsubjects = [\"torch-flock\"]\n");
+                    "[[fault]]\nname = \"stop\"\nwho = \"builder\"\nat = \"compile\"\nwhat = \"stop\"\nsubjects = [\"torch-flock\"]\n"
+                    "[[fault]]\nname = \"stop-compiler\"\nwho = \"compiler\"\nat = \"compile\"\nwhat = \"stop\"\nsubjects = [\"torch-flock\"]\n");
   }
 
   std::vector<std::string> arguments(int n) const {
