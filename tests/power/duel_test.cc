@@ -5,6 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/file.h"
+#include "power/planted/bugs.h"
+#include "strategy/preset.h"
+
 namespace jitrace::power {
 namespace {
 
@@ -49,6 +53,19 @@ TEST(Duel, AnInconclusiveTrialIsRefusedUnlessItWasAskedFor) {
   EXPECT_EQ(complaint(FindingClass::hang, armed, tally(2, 0), Inconclusive::allowed_when_armed), "");
   EXPECT_THAT(complaint(FindingClass::hang, tally(2, 2), armed, Inconclusive::allowed_when_armed),
               HasSubstr("control was inconclusive"));
+}
+
+// The table of the README is the list of what is armed.
+TEST(Coverage, EveryClassAndEveryPlantedBugHasARow) {
+  const auto text = read_file(JITRACE_SOURCE_DIR "/tests/power/README.md");
+  ASSERT_TRUE(text) << text.error().message();
+  for (const std::string& name : finding_class_names()) {
+    EXPECT_NE(text->find("\n| `" + name + "` | "), std::string::npos) << name << " is never shown to be seen";
+  }
+  for (const Bug& bug : bugs()) {
+    EXPECT_NE(text->find("`" + std::string(bug.name) + "`:"), std::string::npos) << bug.name << " is in no row";
+    EXPECT_NE(find_preset(bug.base), nullptr) << bug.name << " is planted in a row that is not there";
+  }
 }
 
 }  // namespace
