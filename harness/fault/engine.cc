@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace jitrace {
 namespace {
@@ -36,7 +37,7 @@ void FaultEngine::arm() {
 
 bool FaultEngine::matches(const Armed& armed, const Event& arrival) const {
   const FaultPlan& fault = armed.fault;
-  if (armed.fired || fault.at_random || fault.point != arrival.point) return false;
+  if (armed.fired || armed.waits || fault.at_random || fault.point != arrival.point) return false;
   const auto actor = world_.actor(arrival);
   if (fault.who == Victim::daemon) return !actor;
   // What a daemon builds, it builds alone: it is builder 1, and the tools are that builder's.
@@ -52,6 +53,12 @@ bool FaultEngine::matches(const Armed& armed, const Event& arrival) const {
 }
 
 void FaultEngine::on_event(const Event& event) {
+  if (event.kind == EventKind::tool_begin) {
+    for (const Late& late : std::exchange(late_, {})) {
+      if (victim_comes_later(armed_[late.armed], late.arrival)) late_.push_back(late);
+      else fire_late(late);
+    }
+  }
   if (event.kind == EventKind::reached && event.a != 0) arrived(event);
   if (event.kind == EventKind::reached || event.kind == EventKind::loaded) continue_stopped(event);
   if (event.kind == EventKind::loaded && event.a == 0 && orphan_held_ && !killed_.contains(event.slot)) release_orphan();
@@ -60,6 +67,11 @@ void FaultEngine::on_event(const Event& event) {
 void FaultEngine::arrived(const Event& arrival) {
   for (Armed& armed : armed_) {
     if (!matches(armed, arrival) || ++armed.seen < armed.fault.occurrence) continue;
+    if (victim_comes_later(armed, arrival)) {
+      armed.waits = true;
+      late_.push_back({static_cast<std::size_t>(armed.index), arrival});
+      return;
+    }
     fire(armed, arrival);
     return;
   }
@@ -68,6 +80,18 @@ void FaultEngine::arrived(const Event& arrival) {
     return;
   }
   control_.release(arrival.slot, Order::go);
+}
+
+// A builder announces its shell or ninja once it has started it; what that one starts may be faster.
+bool FaultEngine::victim_comes_later(const Armed& armed, const Event& arrival) const {
+  const Victim who = armed.fault.who;
+  if (who != Victim::shell && who != Victim::build_tool) return false;
+  return !world_.workers().contains(arrival.slot) && tool_of(who, arrival) <= 0;
+}
+
+void FaultEngine::fire_late(Late late) {
+  armed_[late.armed].waits = false;
+  fire(armed_[late.armed], late.arrival);
 }
 
 // While orphans have to go first, whoever would build or load next waits.
@@ -265,6 +289,11 @@ void FaultEngine::release_orphan() {
 }
 
 bool FaultEngine::release_stuck() {
+  if (!late_.empty()) {
+    // Nobody is left who could announce it: that the fault misses is written down.
+    for (const Late& late : std::exchange(late_, {})) fire_late(late);
+    return true;
+  }
   if (orphan_held_) {
     // The successor waits for the orphan (it inherited the lock), or there is none: the orphan has to move first.
     release_orphan();

@@ -46,11 +46,19 @@ class FaultEngine {
     Slot victim = driver_slot;
     pid_t tool = -1;      // where the victim is no worker
     bool stopped = false; // and not continued yet
+    bool waits = false;   // in late_
+  };
+  // A tool has come to the point before its builder could say who the shell or the build tool over it is.
+  struct Late {
+    std::size_t armed = 0;
+    Event arrival;
   };
 
   bool matches(const Armed& armed, const Event& arrival) const;
   void arrived(const Event& arrival);
   void fire(Armed& armed, const Event& arrival);
+  bool victim_comes_later(const Armed& armed, const Event& arrival) const;
+  void fire_late(Late late);
   Result<std::string> act(Armed& armed, const Event& arrival, Slot actor);
   Result<std::string> kill(Armed& armed, const Event& arrival, Slot actor);
   pid_t tool_of(Victim who, const Event& arrival) const;
@@ -70,6 +78,7 @@ class FaultEngine {
   Slot orphan_slot_ = driver_slot;
   std::vector<Slot> successors_;   // slots that we hold
   bool reload_ = false;
+  std::vector<Late> late_;
 };
 
 }  // namespace jitrace

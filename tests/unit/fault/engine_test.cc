@@ -124,6 +124,31 @@ TEST_F(Engine, KillsTheBuilderWhileItsCompilerStandsAtTheGate) {
   EXPECT_EQ(engine_->killed(), std::set<Slot>{1});
 }
 
+TEST_F(Engine, AToolThatIsFasterThanItsBuilderWaitsForTheShellsName) {
+  FaultPlan fault = kill_builder();
+  fault.who = Victim::shell;
+  plan(fault);
+  compile(1);
+  EXPECT_THAT(control_.log, IsEmpty()) << "the shell is not known yet";
+  Event shell = event(EventKind::tool_begin, driver_slot);
+  shell.attempt = attempt;
+  shell.a = static_cast<std::int64_t>(ToolRole::shell);
+  shell.pid = 4711;
+  say(shell);
+  EXPECT_THAT(control_.log, ElementsAre("signal 9 tool 4711", "release 100"));
+  EXPECT_EQ(fired(), 1);
+}
+
+TEST_F(Engine, AShellThatIsNeverNamedIsAMissedFault) {
+  FaultPlan fault = kill_builder();
+  fault.who = Victim::shell;
+  plan(fault);
+  compile(1);
+  EXPECT_TRUE(engine_->release_stuck());
+  EXPECT_THAT(control_.log, ElementsAre("release 100"));
+  EXPECT_EQ(missed(), 1);
+}
+
 TEST_F(Engine, OrphanFirstHoldsTheSuccessorUntilTheTreeHasDrained) {
   FaultPlan fault = kill_builder();
   fault.order = OrphanOrder::first;
