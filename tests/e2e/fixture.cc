@@ -26,6 +26,7 @@ void E2eTest::SetUp() {
 void E2eTest::TearDown() {
   expect_nothing_left();
   expect_user_files_untouched();
+  if (HasFailure()) leftovers().kill_processes();
 }
 
 std::map<std::string, std::string> E2eTest::user_files() const {

@@ -1,6 +1,7 @@
 #include "support/leftovers.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -70,6 +71,17 @@ std::vector<std::string> Leftovers::wait_for_processes(Nanoseconds patience) con
       pollfd ended{pidfd->get(), POLLIN, 0};
       (void)::poll(&ended, 1, static_cast<int>(std::max<Nanoseconds>(0, deadline - now()) / milliseconds(1)));
     }
+  }
+}
+
+void Leftovers::kill_processes() const {
+  for (const pid_t pid : find(*this)) {
+    const auto stat = proc_stat(pid);
+    const auto pidfd = open_pidfd(pid);
+    // Looked at again behind the handle, which so names the process that was meant.
+    const auto again = proc_stat(pid);
+    if (!stat || !pidfd || !again || again->start_ticks != stat->start_ticks) continue;
+    (void)send_signal(*pidfd, SIGKILL);
   }
 }
 

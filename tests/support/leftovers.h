@@ -18,6 +18,8 @@ struct Leftovers {
   std::vector<std::string> processes() const;
   // Waits until there are none, for at most `patience`, on the ends of those that there are. Returns who is left.
   std::vector<std::string> wait_for_processes(Nanoseconds patience) const;
+  // Ends them, so that a test that failed leaves nothing either.
+  void kill_processes() const;
   // Lines of /proc/locks on files below the directory, or held by one of those processes.
   std::vector<std::string> locks() const;
   // Mount points at or below the directory, but for `expected`.
