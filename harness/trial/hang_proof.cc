@@ -82,6 +82,10 @@ class Prover {
         return {};
       case ConditionKind::flock:
         if (holders(wait.target).empty()) return {Standing::moving, "nobody holds " + wait.path};
+        for (const HeldLock* lock : holders(wait.target)) {
+          // It has the lock and only has not said so yet.
+          if (lock->pid == worker.pid) return {Standing::moving, self + " has just taken " + wait.path};
+        }
         return {};
       case ConditionKind::child: {
         const Standing child = of_tool(static_cast<pid_t>(wait.target), 0);

@@ -159,7 +159,15 @@ HangProof Session::look_for_hang(int round) {
   HangProof proof = prove_hang(world_, facts);
   last_block_ = proof.blocked_by;
   if (proof.standing == Standing::moving) return proof;
-  // Whoever moved while we looked has written it down.
+  // The conditions were looked at first, and now who sleeps: a waiter whose last look came after ours and found the way
+  // free is awake until it has written that down, and one that had found it free before has written it by now.
+  for (const auto& [slot, worker] : world_.workers()) {
+    if (worker.ended || !worker.started || worker.stopped) continue;
+    const auto stat = proc_stat(worker.pid);
+    if (stat && stat->state == 'S') continue;
+    last_block_ = "worker " + std::to_string(slot) + " is awake";
+    return {};
+  }
   const std::size_t known = events_.size();
   take_board(Board::Torn::stop);
   if (events_.size() != known) return {};

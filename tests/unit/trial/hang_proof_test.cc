@@ -91,6 +91,15 @@ TEST_F(HangProofTest, AFreeLockIsNoHang) {
   EXPECT_FALSE(prove().proved());
 }
 
+TEST_F(HangProofTest, WhoHasJustTakenTheLockIsNotHungWhateverItSaidLast) {
+  add(0, 100);
+  add(1, 101);
+  wait(0, ConditionKind::flock, "k/lock", 7);
+  wait(1, ConditionKind::flock, "k/lock", 7);
+  lock(7, 101);
+  EXPECT_EQ(prove().standing, Standing::moving);
+}
+
 TEST_F(HangProofTest, ALockWhoseTakerIsDeadWasInherited) {
   add(0, 100);
   wait(0, ConditionKind::flock, "k.lock", 7);
