@@ -40,6 +40,20 @@ class Killed : public E2eTest {
     }
   }
 
+  // Starts a run and sends it the signal at that moment. False: it had ended before.
+  bool strike(int n, Nanoseconds moment, int number, int whole_code) const {
+    Driver driver = start(arguments(n));
+    const bool struck = wait_until(driver, now() + moment) && driver.process().signal(number).has_value();
+    const Ran ran = driver.finish(seconds(60));
+    EXPECT_NE(ran.code, -1) << "it had to be killed";
+    const std::string out = at("out-" + std::to_string(n));
+    if (number == SIGINT && struck && exists(out + "/run")) {
+      EXPECT_TRUE(ran.code == 130 || ran.code == whole_code) << ran.code << ran.err;
+      EXPECT_TRUE(exists(out + "/report.json")) << ran.err;
+    }
+    return struck && (number != SIGKILL || ran.code == 128 + SIGKILL);
+  }
+
   // Sends the signal at `count` moments spread over a run, and holds after each that nothing is left.
   void at_moments(int count, std::uint64_t seed, int number) {
     path_ = everything();
@@ -50,29 +64,24 @@ class Killed : public E2eTest {
     const std::vector<std::string> mounts = mount ? std::vector<std::string>{at("mount")} : std::vector<std::string>{};
     const Ran whole = run(arguments(0));
     ASSERT_TRUE(whole.code == 0 || whole.code == 1) << whole.err << whole.out;
+    Nanoseconds length = whole.took;
     Rng rng(seed);
-    int struck = 0;
-    for (int n = 1; n <= count && !HasFailure(); ++n) {
-      // A moment in each of `count` slices, so that they are spread, at random within it.
-      const Nanoseconds slice = whole.took / count;
-      const Nanoseconds moment = slice * (n - 1) + static_cast<Nanoseconds>(rng.below(static_cast<std::uint64_t>(slice)));
-      SCOPED_TRACE("moment " + std::to_string(n) + ", " + std::to_string(moment / milliseconds(1)) + " ms of " +
-                   std::to_string(whole.took / milliseconds(1)));
-      Driver driver = start(arguments(n));
-      const bool running = wait_until(driver, now() + moment);
-      if (running && ::kill(driver.process().pid(), number) == 0) ++struck;
-      const Ran ran = driver.finish(seconds(60));
-      EXPECT_NE(ran.code, -1) << "it had to be killed";
-      expect_nothing_left(mounts);
-      EXPECT_EQ(lines_of(caches_in(cache_)), "");
-      if (number == SIGINT && running && exists(at("out-" + std::to_string(n) + "/run"))) {
-        EXPECT_TRUE(ran.code == 130 || ran.code == whole.code) << ran.code << ran.err;
-        EXPECT_TRUE(exists(at("out-" + std::to_string(n) + "/report.json"))) << ran.err;
+    int runs = 0;
+    for (int n = 0; n < count && !HasFailure(); ++n) {
+      // One in each of `count` slices, so that they are spread over the run, at random within it.
+      const auto permille = static_cast<Nanoseconds>(n * 1000 + static_cast<int>(rng.below(1000))) / count;
+      for (bool struck = false; !struck && !HasFailure();) {
+        const Nanoseconds moment = length / 1000 * permille;
+        SCOPED_TRACE("moment " + std::to_string(n) + ", " + std::to_string(moment / milliseconds(1)) + " ms of " +
+                     std::to_string(length / milliseconds(1)));
+        struck = strike(++runs, moment, number, whole.code);
+        expect_nothing_left(mounts);
+        EXPECT_EQ(lines_of(caches_in(cache_)), "");
+        expect_user_files_untouched();
+        // The machine has less to do than when the run was measured: it was over before its moment.
+        if (!struck) length = length * 9 / 10;
       }
-      expect_user_files_untouched();
     }
-    // The last slices may come after the end of a run that was quicker than the first.
-    EXPECT_GE(struck, count * 3 / 4);
     if (mount) {
       const auto unmounted = mount->unmount();
       EXPECT_TRUE(unmounted) << unmounted.error().message();
