@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -49,6 +50,13 @@ class Session final : public Control {
     int fault = 0;
   };
 
+  // What a look at all processes came to: the end of the round, or that somebody was let go.
+  struct Look {
+    std::optional<RoundEnd> end;
+    bool released = false;
+  };
+
+  Result<Look> look_at_round(int round, bool over);
   Result<RoundEnd> run_round(int round, const std::vector<WorkerPlan>& workers);
   Result<void> start_workers(int round, const std::vector<WorkerPlan>& workers);
   Result<void> pump(Nanoseconds deadline);  // waits for something to happen and takes it in

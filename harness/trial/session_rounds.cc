@@ -77,13 +77,18 @@ bool Session::orphans_stand(const std::vector<Descendant>& descendants) const {
   return standing_of_orphans(world_, tools) == Standing::nobody;
 }
 
+// Cheap, so that the costly look at all processes is taken only when it may say something: a builder that waits for its
+// compiler is no reason to look, unless the plan can stop that compiler.
 bool Session::all_waiting() const {
+  const bool stops = std::any_of(plan_.faults.begin(), plan_.faults.end(),
+                                 [](const FaultPlan& fault) { return fault.kind == FaultKind::stop; });
   bool any = false;
   for (const auto& [slot, worker] : world_.workers()) {
     if (worker.ended || !worker.started) continue;
     any = true;
     if (worker.stopped) continue;
     if (worker.held || !worker.wait || worker.wait->bound != 0) return false;
+    if (worker.wait->kind == ConditionKind::child && !stops) return false;
   }
   return any;
 }
@@ -106,44 +111,49 @@ Result<Session::RoundEnd> Session::run_round(int round, const std::vector<Worker
   const Nanoseconds deadline = now() + plan_.watchdog;
   for (;;) {
     const bool over = world_.all_ended(round);
-    const bool quiet = all_waiting();
-    const bool look = over || quiet || engine_.waits_for_orphans();
-    Nanoseconds wake = std::min(deadline, now() + look_interval);
-    for (const Timed& timed : timed_) wake = std::min(wake, timed.at);
-    TRY(pump(wake));
-    fire_due();
-    if (interrupted_) return RoundEnd::interrupted;
-    const std::vector<Descendant> descendants =
-        look ? guard_.descendants() : std::vector<Descendant>{};
-    if (engine_.waits_for_orphans() && look && !orphans_left(descendants)) {
-      // The end of the victim itself must have been heard, or its children are not yet ours.
-      const bool heard = std::all_of(engine_.killed().begin(), engine_.killed().end(), [this](Slot slot) {
-        const WorkerState* victim = world_.worker(slot);
-        return victim == nullptr || victim->ended;
-      });
-      if (heard) engine_.on_orphans_gone();
-    }
-    if (world_.all_ended(round)) {
-      if (!look) continue;
-      if (!tools_left(descendants)) {
-        TRY(end_holders());
-        return RoundEnd::all_ended;
-      }
-      if (engine_.release_stuck()) continue;
-      // Only those are left whom the plan stopped for ever.
-      if (orphans_stand(descendants)) return RoundEnd::over;
-    } else if (quiet && all_waiting()) {
-      const HangProof proof = look_for_hang(round);
-      if (proof.proved()) return RoundEnd::hang;
-      // Only those are left whom the plan stopped for ever: there is nothing more to wait for.
-      if (proof.standing == Standing::nobody) return RoundEnd::over;
-      if (proof.standing == Standing::on_plan && engine_.release_stuck()) continue;
+    if (over || engine_.waits_for_orphans() || all_waiting()) {
+      TRY_ASSIGN(const Look look, look_at_round(round, over));
+      if (look.end) return *look.end;
+      if (look.released) continue;
     }
     if (now() >= deadline) {
       dump(round, last_block_);
       return RoundEnd::stalled;
     }
+    Nanoseconds wake = std::min(deadline, now() + look_interval);
+    for (const Timed& timed : timed_) wake = std::min(wake, timed.at);
+    TRY(pump(wake));
+    fire_due();
+    if (interrupted_) return RoundEnd::interrupted;
   }
+}
+
+Result<Session::Look> Session::look_at_round(int round, bool over) {
+  const std::vector<Descendant> descendants = guard_.descendants();
+  if (engine_.waits_for_orphans() && !orphans_left(descendants)) {
+    // The end of the victim itself must have been heard, or its children are not yet ours.
+    const bool heard = std::all_of(engine_.killed().begin(), engine_.killed().end(), [this](Slot slot) {
+      const WorkerState* victim = world_.worker(slot);
+      return victim == nullptr || victim->ended;
+    });
+    if (heard) engine_.on_orphans_gone();
+  }
+  if (over) {
+    if (!tools_left(descendants)) {
+      TRY(end_holders());
+      return Look{RoundEnd::all_ended, false};
+    }
+    if (engine_.release_stuck()) return Look{{}, true};
+    // Only those are left whom the plan stopped for ever.
+    if (orphans_stand(descendants)) return Look{RoundEnd::over, false};
+  } else if (all_waiting()) {
+    const HangProof proof = look_for_hang(round);
+    if (proof.proved()) return Look{RoundEnd::hang, false};
+    // Only those are left whom the plan stopped for ever: there is nothing more to wait for.
+    if (proof.standing == Standing::nobody) return Look{RoundEnd::over, false};
+    if (proof.standing == Standing::on_plan && engine_.release_stuck()) return Look{{}, true};
+  }
+  return Look{};
 }
 
 HangProof Session::look_for_hang(int round) {
