@@ -85,6 +85,8 @@ bool Session::all_waiting() const {
   bool any = false;
   for (const auto& [slot, worker] : world_.workers()) {
     if (worker.ended || !worker.started) continue;
+    // Dying: what it waited for counts no more, and its locks are about to change hands.
+    if (engine_.killed().contains(slot)) return false;
     any = true;
     if (worker.stopped) continue;
     if (worker.held || !worker.wait || worker.wait->bound != 0) return false;
