@@ -26,7 +26,9 @@ class Killed : public E2eTest {
   }
 
   std::vector<std::string> arguments(int n) const {
-    return {"run", path_, "--out", at("out-" + std::to_string(n)), "--cache", cache_, "--jobs", "2"};
+    std::vector<std::string> all = {"run", path_, "--out", at("out-" + std::to_string(n)), "--cache", cache_, "--jobs", "2"};
+    all.insert(all.end(), flags_.begin(), flags_.end());
+    return all;
   }
 
   // Until the moment has come, or the driver has ended before it. True: it still runs.
@@ -90,9 +92,19 @@ class Killed : public E2eTest {
 
   std::string path_;
   std::string cache_;
+  std::vector<std::string> flags_;
 };
 
 TEST_F(Killed, NothingStaysAfterSigkillAt50Moments) { at_moments(50, 0x5159, SIGKILL); }
+// ninja, g++, cc1plus, as and ld, and their temporary files.
+TEST_F(Killed, NothingStaysOfARealCompilerAtFiveMoments) {
+  Command command;
+  command.argv = {"g++", "-dumpversion"};
+  if (!run_to_end(command)) GTEST_SKIP() << "no g++ here";
+  flags_ = {"--toolchain", "cxx", "--strategy", "torch-flock"};
+  at_moments(5, 0x9199, SIGKILL);
+}
+
 TEST_F(Killed, NothingStaysAfterSigintAt12Moments) { at_moments(12, 0x1217, SIGINT); }
 
 }  // namespace

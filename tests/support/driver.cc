@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/file.h"
+
 namespace jitrace::test {
 
 Driver::Driver(Process process, Fd out, Fd err)
@@ -60,6 +62,15 @@ bool Driver::read_until(Nanoseconds deadline, const Done& done) {
 
 bool Driver::wait_for_error(const std::string& text, Nanoseconds patience) {
   return read_until(now() + patience, [&] { return err_.find(text) != std::string::npos; });
+}
+
+bool Driver::wait_for_file(const std::string& path, Nanoseconds patience) {
+  // Looked at again each time that the program says something, and every 20 ms.
+  for (const Nanoseconds deadline = now() + patience; !exists(path) && now() < deadline;) {
+    if (const auto ended = process_.poll(); !ended || *ended) break;
+    (void)read_until(now() + milliseconds(20), [] { return false; });
+  }
+  return exists(path);
 }
 
 Ran Driver::finish(Nanoseconds patience) {

@@ -34,6 +34,8 @@ class Driver {
   Process& process() { return process_; }
   // Waits; after `patience` it is killed and the code is -1.
   Ran finish(Nanoseconds patience = seconds(120));
+  // Waits until the file is there, which the program or one of its tools makes.
+  bool wait_for_file(const std::string& path, Nanoseconds patience = seconds(60));
   // Waits until standard error holds `text`, for at most `patience`, on its pipe.
   bool wait_for_error(const std::string& text, Nanoseconds patience = seconds(60));
 
