@@ -52,6 +52,15 @@ std::string why_not(const FaultStep& step, const CataloguePreset& preset, const 
   if (!step.every_victim) {
     if (auto why = why_no_victim(step.who, preset, toolchain); !why.empty()) return why;
   }
+  if ((step.what.kind == FaultKind::unlink_lock || step.path.find("{lock}") != std::string::npos) && !preset.locks) {
+    return fmt::format("{} has no lock to remove", preset.name);
+  }
+  // Where a compile server builds, it is the builder; it leads no group of workers and hears no control descriptor.
+  const bool server_builds = preset.daemon && inside_compiler(step.at);
+  if (server_builds && step.who == Victim::group) return fmt::format("in {} the compile server builds, alone in its group", preset.name);
+  if (server_builds && step.what.kind == FaultKind::exit_137) {
+    return fmt::format("in {} the compile server builds, and nobody tells it to exit", preset.name);
+  }
   if (step.every_point) return "";
   if (!passes(preset, step.at)) return fmt::format("{} does not pass {}", preset.name, name_of(step.at));
   if (toolchain == "nvrtc" && step.at == Point::link) return "nvrtc has no link step";

@@ -137,6 +137,32 @@ what = "SIGKILL"
                                HasSubstr("a random moment is for commands")));
 }
 
+TEST(Cells, WhatIsNotThereCannotBeHit) {
+  const auto list = cells(R"(
+[[subject]]
+preset = "deepgemm"
+[[subject]]
+preset = "daemon"
+[[fault]]
+name = "unlink"
+at = "load"
+what = "unlink-lock"
+[[fault]]
+name = "group"
+who = "group"
+at = "compile"
+what = "SIGKILL"
+[[fault]]
+name = "exit"
+at = "compile"
+what = "exit 137"
+)");
+  std::vector<std::string> why;
+  for (const CellPlan& cell : list) why.push_back(cell.not_applicable);
+  EXPECT_THAT(why, ElementsAre("deepgemm has no lock to remove", "", "", "", HasSubstr("alone in its group"),
+                               HasSubstr("nobody tells it to exit")));
+}
+
 TEST(Cells, NinjaCannotUseNvrtc) {
   const auto list = cells("[workload]\neach_toolchain = [\"nvrtc\"]\n" + minimal);
   EXPECT_EQ(list[0].not_applicable, "torch-baton builds with ninja, and nvrtc is a library");
