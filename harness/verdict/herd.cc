@@ -21,9 +21,9 @@ int rebuilds_due(const TrialView& view) {
   return due;
 }
 
-// Whether somebody has to do this builder's work again through the plan's doing: it was killed, it or its tool, or stopped
-// for ever, or for so long that a waiter came to its bound and went on without it. Who is stopped for a while and goes on
-// holds what it held; then whoever builds beside it was let in.
+// Whether somebody has to do this builder's work again through the plan's doing: it was killed, it or its tool, or
+// stopped for ever, or for so long that a waiter came to its bound and went on without it. Who is stopped for a while and
+// goes on holds what it held; then whoever builds beside it was let in.
 bool replaced_by_plan(const TrialView& view, Slot builder) {
   const WorkerFact* worker = view.worker(builder);
   if (worker != nullptr && !worker->survivor()) return true;

@@ -208,7 +208,8 @@ TEST_F(HangProofTest, AStoppedToolThatWillBeContinuedBlocksTheProof) {
 }
 
 TEST_F(HangProofTest, OrphansThatAreStoppedForEverAreNobody) {
-  std::vector<Descendant> orphans = {{200, 1, 'S', 0, "sh -c nvcc", "do_wait"}, {201, 200, 'T', 0, "nvcc", "do_signal_stop"}};
+  std::vector<Descendant> orphans = {{200, 1, 'S', 0, "sh -c nvcc", "do_wait"},
+                                     {201, 200, 'T', 0, "nvcc", "do_signal_stop"}};
   EXPECT_EQ(standing_of_orphans(world_, orphans), Standing::nobody);
   orphans.push_back({202, 1, 'S', 0, "cicc", "pipe_read"});
   EXPECT_EQ(standing_of_orphans(world_, orphans), Standing::moving);
