@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/file.h"
 #include "process/proc.h"
@@ -17,6 +18,12 @@ namespace {
 // How often the board is read, and the proof of a hang tried, while nobody rings: waiters write down that they wait and
 // make no noise, and orphans are no children of ours.
 constexpr Nanoseconds look_interval = milliseconds(20);
+
+std::set<pid_t> pids_of(const std::vector<Descendant>& descendants) {
+  std::set<pid_t> pids;
+  for (const Descendant& descendant : descendants) pids.insert(descendant.pid);
+  return pids;
+}
 
 }  // namespace
 
@@ -160,7 +167,9 @@ Result<Session::Look> Session::look_at_round(int round, bool over) {
 
 HangProof Session::look_for_hang(int round) {
   HangFacts facts;
-  for (Descendant& descendant : guard_.descendants()) {
+  std::vector<Descendant> descendants = guard_.descendants();
+  const std::set<pid_t> listed = pids_of(descendants);
+  for (Descendant& descendant : descendants) {
     // A holder reads a file and does nothing else: it can release nobody.
     if (!holders_.contains(descendant.pid)) facts.descendants.push_back(std::move(descendant));
   }
@@ -183,6 +192,11 @@ HangProof Session::look_for_hang(int round) {
   const std::size_t known = events_.size();
   take_board(Board::Torn::stop);
   if (events_.size() != known) return {};
+  // A list of children that is read while one of them ends may lack another: nobody is missing where two agree.
+  if (pids_of(guard_.descendants()) != listed) {
+    last_block_ = "processes came or went during the look";
+    return {};
+  }
   const Nanoseconds seen = now();
   for (const HungWorker& hung : proof.hung) {
     const WorkerState& worker = *world_.worker(hung.slot);
