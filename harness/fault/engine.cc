@@ -196,6 +196,8 @@ Result<std::string> FaultEngine::kill(Armed& armed, const Event& arrival, Slot a
     else TRY(control_.signal_tool(daemon, number));
     return describe(fault) + ", which is the daemon, pid " + std::to_string(daemon);
   }
+  // Its number may be another's by now.
+  if (worker->ended) return plain_error("fire a fault", "worker " + std::to_string(actor) + " has ended");
   if (number == SIGSTOP) {
     armed.stopped = true;
     worker->stopped = true;
@@ -252,11 +254,12 @@ void FaultEngine::continue_stopped(const Event& event) {
 void FaultEngine::go_on(Armed& armed) {
   armed.stopped = false;
   WorkerState* worker = world_.worker(armed.victim);
+  const bool alive = worker != nullptr && !worker->ended;
   Result<void> sent = make_error("continue worker", std::to_string(armed.victim), ESRCH);
   if (armed.tool > 0) sent = control_.signal_tool(armed.tool, SIGCONT);
-  else if (worker != nullptr && armed.fault.who == Victim::tree) sent = control_.signal_tree(worker->pid, SIGCONT);
-  else if (worker != nullptr && armed.fault.who == Victim::group) sent = control_.signal_group(armed.victim, SIGCONT);
-  else if (worker != nullptr) sent = control_.signal_worker(armed.victim, SIGCONT);
+  else if (alive && armed.fault.who == Victim::tree) sent = control_.signal_tree(worker->pid, SIGCONT);
+  else if (alive && armed.fault.who == Victim::group) sent = control_.signal_group(armed.victim, SIGCONT);
+  else if (alive) sent = control_.signal_worker(armed.victim, SIGCONT);
   for (ToolState& tool : world_.tools()) {
     if (armed.tool > 0 && tool.pid == armed.tool) tool.continue_planned = false;
   }

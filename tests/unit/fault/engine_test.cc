@@ -124,6 +124,21 @@ TEST_F(Engine, KillsTheBuilderWhileItsCompilerStandsAtTheGate) {
   EXPECT_EQ(engine_->killed(), std::set<Slot>{1});
 }
 
+TEST_F(Engine, TheTreeOfAWorkerThatHasEndedIsNobodysTree) {
+  FaultPlan fault = kill_builder();
+  fault.who = Victim::tree;
+  plan(fault);
+  reach(1, Point::lock_held);
+  Event begin = event(EventKind::attempt_begin, 1);
+  begin.attempt = attempt;
+  say(begin);
+  say(event(EventKind::process_ended, 1));
+  reach(shim, Point::compile, attempt);  // an orphan: its builder's number may have been given anew
+  EXPECT_THAT(control_.log, ElementsAre("release 100"));
+  EXPECT_EQ(fired(), 0);
+  EXPECT_EQ(missed(), 1);
+}
+
 TEST_F(Engine, AToolThatIsFasterThanItsBuilderWaitsForTheShellsName) {
   FaultPlan fault = kill_builder();
   fault.who = Victim::shell;
