@@ -12,7 +12,13 @@ class Prover {
     for (const auto& [slot, worker] : world.workers()) {
       if (!worker.ended && worker.pid > 0) by_pid_[worker.pid] = slot;
     }
-    for (const Descendant& descendant : facts.descendants) processes_[descendant.pid] = &descendant;
+    for (const auto& [slot, worker] : world.workers()) {
+      if (worker.pid > 0) trial_pids_.insert(worker.pid);
+    }
+    for (const Descendant& descendant : facts.descendants) {
+      processes_[descendant.pid] = &descendant;
+      trial_pids_.insert(descendant.pid);
+    }
   }
 
   HangProof run() {
@@ -81,6 +87,7 @@ class Prover {
         if (!facts_.exists(wait.path)) return {Standing::moving, wait.path + " is gone, " + self + " will see it"};
         return {};
       case ConditionKind::flock:
+        if (facts_.moved_on && facts_.moved_on(worker)) return {Standing::moving, self + " will open another " + wait.path};
         if (holders(wait.target).empty()) return {Standing::moving, "nobody holds " + wait.path};
         for (const HeldLock* lock : holders(wait.target)) {
           // It has the lock and only has not said so yet.
@@ -123,10 +130,13 @@ class Prover {
     return on_plan ? Standing::on_plan : Standing::nobody;
   }
 
+  // Taken by a process of the trial, dead or not: files of other file systems have the same numbers, and who holds those
+  // is nobody's owner here. The device does not tell them apart: that of /proc/locks is not what stat says on btrfs.
+  // An OFD lock names no process, so nothing is proved of it.
   std::vector<const HeldLock*> holders(std::uint64_t inode) const {
     std::vector<const HeldLock*> found;
     for (const HeldLock& lock : facts_.locks) {
-      if (lock.inode == inode && !lock.waiting) found.push_back(&lock);
+      if (lock.inode == inode && !lock.waiting && trial_pids_.contains(lock.pid)) found.push_back(&lock);
     }
     return found;
   }
@@ -194,6 +204,7 @@ class Prover {
   const HangFacts& facts_;
   std::map<pid_t, Slot> by_pid_;
   std::map<pid_t, const Descendant*> processes_;
+  std::set<pid_t> trial_pids_;  // of all who are or were in it
   bool on_plan_ = false;
 };
 

@@ -16,6 +16,8 @@ struct HangFacts {
   std::vector<Descendant> descendants;
   std::vector<HeldLock> locks;
   std::function<bool(const std::string& path)> exists;
+  // Of one that waits for a lock: it opens the file anew at each try, and the path names another one by now, or none.
+  std::function<bool(const WorkerState& worker)> moved_on;
   std::map<std::string, Slot> owners;               // lock path → who passed lock_held there last
   std::map<Slot, std::string> ends;                 // how a worker ended: "killed by SIGKILL, planned"
 };

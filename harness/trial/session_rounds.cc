@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "process/proc.h"
+#include "strategy/preset.h"
 #include "trial/hang_proof.h"
 #include "trial/loop.h"
 #include "trial/session.h"
@@ -23,6 +24,11 @@ std::set<pid_t> pids_of(const std::vector<Descendant>& descendants) {
   std::set<pid_t> pids;
   for (const Descendant& descendant : descendants) pids.insert(descendant.pid);
   return pids;
+}
+
+bool reopens(const std::string& preset) {
+  const Preset* row = find_preset(preset);
+  return row != nullptr && std::any_of(row->locks.begin(), row->locks.end(), [](const LockChoice& lock) { return lock.reopens; });
 }
 
 }  // namespace
@@ -175,6 +181,12 @@ HangProof Session::look_for_hang(int round) {
   }
   facts.locks = proc_locks();
   facts.exists = [this](const std::string& path) { return exists(resolve(path)); };
+  facts.moved_on = [this](const WorkerState& worker) {
+    const auto preset = presets_.find(worker.slot);
+    if (preset == presets_.end() || !reopens(preset->second)) return false;
+    struct stat s {};
+    return ::stat(resolve(worker.wait->path).c_str(), &s) != 0 || s.st_ino != worker.wait->target;
+  };
   facts.owners = owners_;
   facts.ends = ends_;
   HangProof proof = prove_hang(world_, facts);

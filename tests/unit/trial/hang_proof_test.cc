@@ -16,6 +16,11 @@ class HangProofTest : public testing::Test {
     world_.worker(slot)->pid = pid;
     facts_.descendants.push_back({pid, 1, 'S', 0, "worker", "hrtimer_nanosleep"});
   }
+  void end(Slot slot, pid_t pid) {
+    world_.add_worker(slot, 1, 0);
+    world_.worker(slot)->started = world_.worker(slot)->ended = true;
+    world_.worker(slot)->pid = pid;
+  }
   void wait(Slot slot, ConditionKind kind, const std::string& path, std::uint64_t target = 0, Nanoseconds bound = 0) {
     world_.worker(slot)->wait = Wait{kind, 1, bound, target, path};
   }
@@ -103,11 +108,29 @@ TEST_F(HangProofTest, WhoHasJustTakenTheLockIsNotHungWhateverItSaidLast) {
 TEST_F(HangProofTest, ALockWhoseTakerIsDeadWasInherited) {
   add(0, 100);
   wait(0, ConditionKind::flock, "k.lock", 7);
+  end(1, 99);
   lock(7, 99);
   facts_.descendants.push_back({200, 1, 'T', 0, "sh -c nvcc", ""});
   const HangProof proof = prove();
   ASSERT_TRUE(proof.proved()) << proof.blocked_by;
   EXPECT_EQ(proof.hung[0].cause, HangCause::inherited_descriptor);
+}
+
+TEST_F(HangProofTest, ALockOfTheSameNumberElsewhereIsNobodysOwner) {
+  add(0, 100);
+  wait(0, ConditionKind::flock, "k.lock", 7);
+  lock(7, 99);  // not of the trial: a file on another file system
+  EXPECT_EQ(prove().standing, Standing::moving);
+}
+
+TEST_F(HangProofTest, WhoWillOpenAnotherFileIsNotHungOnThisOne) {
+  add(0, 100);
+  end(1, 99);
+  wait(0, ConditionKind::flock, "k.lock", 7);
+  lock(7, 99);
+  EXPECT_TRUE(prove().proved());
+  facts_.moved_on = [](const WorkerState&) { return true; };
+  EXPECT_EQ(prove().standing, Standing::moving);
 }
 
 TEST_F(HangProofTest, TheChainGoesThroughAWaitingOwnerToTheDeadOne) {
