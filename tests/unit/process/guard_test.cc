@@ -96,7 +96,12 @@ TEST(Guard, SignalsReachTheGroup) {
   // The shell ignores what its child dies of, and says so by its own end.
   const auto id = lane.start({"/bin/sh", "-c", "trap 'exit 5' USR1; sleep 1000 & wait; wait"});
   ASSERT_TRUE(lane.wait(Kind::started));
-  while (lane.guard.descendants().size() < 2) {
+  // Not merely forked: until it is sleep, the child still has the shell's handler and would live on.
+  const auto sleeps = [&lane] {
+    const auto all = lane.guard.descendants();
+    return std::any_of(all.begin(), all.end(), [](const Descendant& d) { return d.arguments.starts_with("sleep"); });
+  };
+  while (!sleeps()) {
   }
   EXPECT_TRUE(lane.guard.signal_group(id, SIGUSR1));
   ASSERT_TRUE(lane.wait(Kind::ended));
