@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 
 #include "base/atomic_file.h"
 #include "base/fields.h"
@@ -22,6 +23,13 @@ Colour colour_for(WantColour wanted) {
   const char* none = std::getenv("NO_COLOR");
   const bool terminal = ::isatty(STDOUT_FILENO) == 1 && (none == nullptr || *none == '\0');
   return wanted == WantColour::always || (wanted == WantColour::automatic && terminal) ? Colour::always : Colour::never;
+}
+
+// One item of a packed line; a run file that was edited or damaged may lack it.
+Result<std::string> item(const std::map<std::string, std::string>& items, const std::string& name) {
+  const auto found = items.find(name);
+  if (found == items.end()) return plain_error("read run", "\"" + name + "\" is missing in a line of it");
+  return found->second;
 }
 
 template <class T>
@@ -71,23 +79,25 @@ Result<Record> load_record(const RunDir& run_dir) {
   for (const std::string& line : fields.all("toolchain")) {
     TRY_ASSIGN(const auto items, unpack(line));
     Toolchain toolchain;
-    toolchain.kind = parse_toolchain_kind(items.at("kind")).value_or(ToolchainKind::fake);
-    toolchain.name = items.at("name");
-    toolchain.program = items.at("program");
-    toolchain.version = items.at("version");
+    TRY_ASSIGN(const std::string kind, item(items, "kind"));
+    toolchain.kind = parse_toolchain_kind(kind).value_or(ToolchainKind::fake);
+    TRY_ASSIGN(toolchain.name, item(items, "name"));
+    TRY_ASSIGN(toolchain.program, item(items, "program"));
+    TRY_ASSIGN(toolchain.version, item(items, "version"));
     record.usable.toolchains.push_back(toolchain.name);
     record.toolchains.push_back(std::move(toolchain));
   }
   record.usable.loaders = fields.all("loader");
   for (const std::string& line : fields.all("machine")) {
     TRY_ASSIGN(const auto items, unpack(line));
-    record.machine[items.at("name")] = items.at("value");
+    TRY_ASSIGN(const std::string name, item(items, "name"));
+    TRY_ASSIGN(record.machine[name], item(items, "value"));
   }
   TRY_ASSIGN(const std::string cache_line, fields.get("cache"));
   TRY_ASSIGN(const auto cache, unpack(cache_line));
-  record.cache.dir = cache.at("dir");
-  record.cache.fs = cache.at("fs");
-  record.cache.options = cache.at("options");
+  TRY_ASSIGN(record.cache.dir, item(cache, "dir"));
+  TRY_ASSIGN(record.cache.fs, item(cache, "fs"));
+  TRY_ASSIGN(record.cache.options, item(cache, "options"));
   Overrides& overrides = record.options.overrides;
   if (const auto value = fields.get_int("workers")) overrides.workers = static_cast<int>(*value);
   if (const auto value = fields.get_int("trials")) overrides.trials = static_cast<int>(*value);
@@ -101,7 +111,8 @@ Result<Record> load_record(const RunDir& run_dir) {
   if (const auto value = fields.get("bound_scale")) overrides.bound_scale = parse_real(*value);
   for (const std::string& line : fields.all("skipped")) {
     TRY_ASSIGN(const auto items, unpack(line));
-    record.skipped[items.at("cell")] = items.at("reason");
+    TRY_ASSIGN(const std::string cell, item(items, "cell"));
+    TRY_ASSIGN(record.skipped[cell], item(items, "reason"));
   }
   record.interrupted = fields.get_or("interrupted", "0") == "1";
   return record;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -55,7 +56,9 @@ ExitCode report_command(const ReportOptions& options) {
   for (const auto& [cell, reason] : record->skipped) campaign.skip(cell, reason);
   const auto unread = read_histories(run_dir, campaign);
   if (!unread) return complain(unread.error(), ExitCode::unusable);
-  const Report report = make_report(*scenario, *record, campaign, run_dir.path());
+  Report report = make_report(*scenario, *record, campaign, run_dir.path());
+  // What could not be read might have been the one that failed.
+  if (*unread > 0) report.verdict = std::max(report.verdict, Grade::inconclusive);
   const auto written = write_reports(report, run_dir.path());
   std::fputs(console_text(report, options.colour).c_str(), stdout);
   if (!written) return complain(written.error(), ExitCode::unusable);

@@ -181,7 +181,18 @@ TEST_F(Smoke, AHistoryThatCannotBeReadIsLeftOutAndNamed) {
   EXPECT_NE(again.code, 70) << again.err;
   if (again.err.empty()) return;  // cut between two lines it is a history still
   EXPECT_NE(again.err.find(history), std::string::npos) << again.err;
+  EXPECT_EQ(again.code, 2) << "what could not be read may have been the one that failed";
   EXPECT_EQ(cell_of(read_report(out()), "sound/none/")["trials"], 2);
+}
+
+TEST_F(Smoke, ARunFileThatLacksAnItemIsNamedAndNoCrash) {
+  std::string text = file("run");
+  const std::size_t at = text.find("toolchain kind=");
+  ASSERT_NE(at, std::string::npos);
+  ASSERT_TRUE(write_file(join(out(), "run"), text.replace(at, 15, "toolchain kin=")));
+  const Ran again = run({"report", out()});
+  EXPECT_EQ(again.code, 69) << again.err;
+  EXPECT_NE(again.err.find("\"kind\" is missing"), std::string::npos) << again.err;
 }
 
 TEST_F(Smoke, ReplayShowsTheFindingAgain) {
