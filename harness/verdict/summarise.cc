@@ -139,14 +139,9 @@ Cell skipped_cell(const Plan& plan, const std::string& reason, const CellFacts& 
 }
 
 Grade grade_of(const std::vector<Cell>& cells) {
-  Grade worst = Grade::pass;
-  bool ran = false;
-  for (const Cell& cell : cells) {
-    if (cell.skipped) continue;
-    ran = true;
-    worst = std::max(worst, cell.verdict);
-  }
-  return ran ? worst : Grade::inconclusive;
+  Grade worst = cells.empty() ? Grade::inconclusive : Grade::pass;
+  for (const Cell& cell : cells) worst = std::max(worst, cell.skipped ? Grade::inconclusive : cell.verdict);
+  return worst;
 }
 
 }  // namespace jitrace

@@ -34,7 +34,7 @@ Cell skipped_cell(const Plan& plan, const std::string& reason, const CellFacts& 
 // `sometimes` of at least one. Without any clause a cell passes if nothing was found.
 void evaluate(Cell& cell, const Expectation& expectation);
 
-// The worst of the cells: fail before inconclusive before pass. No cell, or only skipped ones, is inconclusive.
+// The worst of the cells: fail before inconclusive before pass. One that was skipped, or no cell at all, is inconclusive.
 Grade grade_of(const std::vector<Cell>& cells);
 
 }  // namespace jitrace

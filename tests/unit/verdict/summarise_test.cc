@@ -207,7 +207,9 @@ TEST(Grade, TheWorstCellCounts) {
   const Cell open = judged(many(3, open_trial), promise);
   const Cell bad = judged(many(3, wedged), promise);
   const Cell skipped = skipped_cell(cell_plan(), "no nvcc", {});
-  EXPECT_EQ(grade_of({good, skipped}), Grade::pass);
+  EXPECT_EQ(grade_of({good, good}), Grade::pass);
+  EXPECT_EQ(grade_of({good, skipped}), Grade::inconclusive);
+  EXPECT_EQ(grade_of({bad, skipped}), Grade::fail);
   EXPECT_EQ(grade_of({good, open}), Grade::inconclusive);
   EXPECT_EQ(grade_of({good, open, bad}), Grade::fail);
   EXPECT_EQ(grade_of({skipped}), Grade::inconclusive);
