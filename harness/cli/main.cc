@@ -23,7 +23,8 @@ jitrace::Nanoseconds parse_duration(const std::string& text) {
     number.pop_back();
   }
   const auto value = jitrace::parse_int(number);
-  if (!value || *value <= 0) throw CLI::ValidationError("--time-budget", "wants a duration such as 90s, 5m or 1h, not \"" + text + "\"");
+  constexpr std::int64_t most = 1'000'000'000;  // seconds; more does not fit into nanoseconds
+  if (!value || *value <= 0 || *value > most / unit) throw CLI::ValidationError("--time-budget", "wants a duration such as 90s, 5m or 1h, not \"" + text + "\"");
   return jitrace::seconds(*value * unit);
 }
 

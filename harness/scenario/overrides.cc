@@ -22,6 +22,14 @@ void check_name(std::vector<std::string>& errors, std::string_view flag, std::st
   }
 }
 
+// "sm_90a", or the number of one device.
+bool names_device(const std::string& text) {
+  const bool arch = text.starts_with("sm_");
+  const std::string_view rest = std::string_view(text).substr(arch ? 3 : 0);
+  return !rest.empty() && rest.size() < 13 && rest.front() >= '0' && rest.front() <= '9' &&
+         std::all_of(rest.begin(), rest.end(), [arch](char c) { return (c >= '0' && c <= '9') || (arch && c >= 'a' && c <= 'z'); });
+}
+
 void choose_subjects(const Overrides& overrides, const Catalogue& catalogue, Scenario& scenario,
                      std::vector<std::string>& errors) {
   std::vector<std::string> candidates;
@@ -76,7 +84,12 @@ std::vector<std::string> apply(const Overrides& overrides, const Catalogue& cata
     check_name(errors, "--loader", "loader", *overrides.loader, catalogue.loaders);
     workload.loader = *overrides.loader;
   }
-  if (overrides.device) workload.device = *overrides.device;
+  if (overrides.device) {
+    if (!names_device(*overrides.device)) {
+      errors.push_back(fmt::format("--device: \"{}\" is no device; one reads \"sm_90a\"", *overrides.device));
+    }
+    workload.device = *overrides.device;
+  }
   if (!overrides.cache_dirs.empty()) {
     if (overrides.cache_dirs.size() > 64) errors.push_back("--cache: more than 64 directories");
     changed.cache.dirs = overrides.cache_dirs;

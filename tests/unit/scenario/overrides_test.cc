@@ -72,15 +72,31 @@ TEST(Overrides, EverythingWrongIsSaidAtOnceAndNothingIsChanged) {
   overrides.strategies = {"torch-batton"};
   overrides.toolchains = {"nvc"};
   overrides.loader = "elv";
+  overrides.device = "h200";
   overrides.bound_scale = -1;
   Scenario scenario = good(two_subjects);
   EXPECT_THAT(apply(overrides, small_catalogue(), scenario),
               ElementsAre("--workers: 0 is not within 1 to 4096",
                           "--strategy: unknown subject or preset \"torch-batton\"; did you mean \"torch-baton\"?",
                           HasSubstr("--toolchain: unknown toolchain \"nvc\"; did you mean \"nvcc\"?"),
-                          HasSubstr("--loader: unknown loader \"elv\"; did you mean \"elf\"?"), HasSubstr("--bound-scale: -1")));
+                          HasSubstr("--loader: unknown loader \"elv\"; did you mean \"elf\"?"), HasSubstr("--device: \"h200\" is no device"),
+                          HasSubstr("--bound-scale: -1")));
   EXPECT_EQ(scenario.workload.trials, 20);
   EXPECT_THAT(scenario.subjects, SizeIs(2));
+}
+
+TEST(Overrides, ADeviceIsAnArchOrANumber) {
+  for (const char* device : {"sm_90a", "sm_100a", "0", "12"}) {
+    Overrides overrides;
+    overrides.device = device;
+    EXPECT_EQ(with(overrides, two_subjects).workload.device, device);
+  }
+  for (const char* device : {"", "sm_", "sm_a", "90a", "cuda:0", "sm_90A"}) {
+    Overrides overrides;
+    overrides.device = device;
+    Scenario scenario = good(two_subjects);
+    EXPECT_THAT(apply(overrides, small_catalogue(), scenario), SizeIs(1)) << device;
+  }
 }
 
 TEST(FaultWords, EveryWordReadsBack) {
