@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <filesystem>
 #include <map>
 
 #include "base/file.h"
@@ -8,6 +9,8 @@
 #include "cli/environment.h"
 #include "cli/interrupt.h"
 #include "cli/prepared.h"
+#include "cli/record.h"
+#include "cli/run_dir.h"
 #include "search/replay.h"
 #include "verdict/trial_verdict.h"
 
@@ -31,6 +34,15 @@ std::string shown_before(const std::string& path) {
     if (line.starts_with(mark)) return line.substr(mark.size());
   }
   return {};
+}
+
+// Where the run that kept the file took its kernels from; a file that lies elsewhere by now is taken for a scenario.
+std::string kernels_for(const std::string& path) {
+  std::error_code code;
+  const std::string full = std::filesystem::absolute(path, code).lexically_normal();
+  const RunDir run_dir(parent_of(parent_of(parent_of(full))));  // RUN/cells/CELL/FILE
+  const auto record = load_record(run_dir);
+  return record && exists(record->kernel_dir) ? record->kernel_dir : find_kernels(path);
 }
 
 struct Counted {
@@ -92,7 +104,7 @@ ExitCode replay_command(const ReplayOptions& options) {
   Setup setup;
   setup.libexec = machine->libexec;
   setup.run_dir = run_dir->path();
-  setup.kernel_dir = find_kernels(options.file);
+  setup.kernel_dir = kernels_for(options.file);
   setup.keeper = {join(machine->libexec, "guard"), 0, interrupt->fd().get()};
   setup.run_id = hex(random_bits()).substr(8);
   std::vector<std::string> scrap;
