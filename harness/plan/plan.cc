@@ -82,6 +82,7 @@ Result<FaultPlan> parse_fault(const std::string& text) {
   TRY_ASSIGN(fault.order, take_name(values, "order", parse_orphan_order));
   TRY_ASSIGN(fault.until, take_name(values, "until", parse_point_or_none));
   TRY_ASSIGN(const std::int64_t random, take_int(values, "random", 0, 1));
+  if (fault.kind == FaultKind::kill && signal == 0) return refuse("signal", "0 kills nobody");
   fault.index = static_cast<int>(index);
   fault.occurrence = static_cast<int>(occurrence);
   fault.signal = static_cast<int>(signal);

@@ -82,7 +82,8 @@ Spread spread_of(const std::vector<double>& measured, int unrecovered) {
 
 std::string in_words(const Rate& rate) {
   if (rate.n == 0) return "no trial";
-  if (rate.k == 0) return fmt::format("none in {} (below {:.2g} %)", rate.n, std::min(100.0, 300.0 / rate.n));
+  if (rate.k == 0 && rate.n <= 3) return fmt::format("none in {} (below 100 %)", rate.n);
+  if (rate.k == 0) return fmt::format("none in {} (below {:.2g} %)", rate.n, 300.0 / rate.n);
   return fmt::format("{} of {} ({:.1f} %, 95 % interval {:.1f} to {:.1f} %)", rate.k, rate.n, 100.0 * rate.k / rate.n,
                      100 * rate.low, 100 * rate.high);
 }

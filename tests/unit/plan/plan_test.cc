@@ -103,6 +103,7 @@ TEST(Plan, ParseNamesWhatItRefuses) {
                                Change{"point=load", "point=", "\"point\": unknown"},
                                Change{"client=1", "client=2", "there is no client 2"},
                                Change{"occurrence=4", "occurrence=0", "\"occurrence\": 0 is not within"},
+                               Change{"signal=9", "signal=0", "\"signal\": 0 kills nobody"},
                                Change{"watchdog 3000000000", "watchdog 0", "\"watchdog\""}}) {
     std::string changed = text;
     const std::size_t at = changed.find(change.from);

@@ -43,7 +43,7 @@ TEST(Rate, ClopperPearson) {
 
 TEST(Rate, InWords) {
   EXPECT_EQ(in_words(rate_of(0, 200)), "none in 200 (below 1.5 %)");
-  EXPECT_EQ(in_words(rate_of(0, 2)), "none in 2 (below 1e+02 %)");
+  EXPECT_EQ(in_words(rate_of(0, 2)), "none in 2 (below 100 %)");
   EXPECT_EQ(in_words(rate_of(5, 10)), "5 of 10 (50.0 %, 95 % interval 18.7 to 81.3 %)");
   EXPECT_EQ(in_words(Rate{}), "no trial");
 }
