@@ -24,12 +24,16 @@ bool served(const TrialView& view, const WorkerFact& worker) {
 
 void count_outcomes(const TrialView& view, TrialVerdict& verdict) {
   const int from = first_judged_round(view);
-  verdict.recovered = !view.workers.empty();
+  // All who survived, and somebody did: where the only worker was killed, nothing has recovered yet.
+  bool any = false;
+  verdict.recovered = true;
   for (const auto& [slot, worker] : view.workers) {
     ++verdict.outcomes[std::string(name_of(worker.outcome))];
     if (worker.round < from || !worker.survivor() || view.explained(slot)) continue;
+    any = true;
     if (!served(view, worker)) verdict.recovered = false;
   }
+  verdict.recovered = verdict.recovered && any;
   std::optional<Nanoseconds> first, last;
   for (const Event& event : view.history.events) {
     if (event.kind == EventKind::warned) ++verdict.warnings;

@@ -244,6 +244,14 @@ TEST(Recovery, ThreeNumbersFromStamps) {
   EXPECT_TRUE(verdict.findings.empty());
 }
 
+TEST(Recovery, WhereNobodySurvivedNothingRecovered) {
+  Recorder r("torch-flock", 1);
+  r.round(1);
+  r.lock(0, "k0/lock");
+  r.fire(0);
+  EXPECT_FALSE(r.verdict().recovered);
+}
+
 TEST(Recovery, AHangIsUnrecovered) {
   Recorder r("torch-baton", 2);
   r.round(1);
