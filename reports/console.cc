@@ -111,27 +111,39 @@ class Console {
     return names;
   }
 
+  // A narrow terminal gets the two times that matter most, and neither the third nor the builds.
+  bool roomy() const { return width_ >= 76; }
+  std::string extra_columns(const std::string& all, const std::string& builds) const {
+    if (!roomy()) return "";
+    return fmt::format(" {} {}", fit(all, time_width, Fill::yes), fit(builds, builds_width, Fill::yes));
+  }
+
   std::size_t seen_width() const {
-    return width_ - 2 - name_width - 2 - 1 - time_width - 1 - time_width - 1 - standing_width;
+    const std::size_t extra = roomy() ? 1 + time_width + 1 + builds_width : 0;
+    return width_ - 2 - name_width - 1 - 2 * (1 + time_width) - extra - 1 - standing_width;
   }
 
   void header() {
-    line(fmt::format("  {}  {} {} {} {}", fit("strategy", name_width, Fill::yes), fit("seen", seen_width(), Fill::yes),
-                     fit("handoff", time_width, Fill::yes), fit("served", time_width, Fill::yes), "promise"),
+    line(fmt::format("  {} {} {} {}{} {}", fit("strategy", name_width, Fill::yes), fit("seen", seen_width(), Fill::yes),
+                     fit("handoff", time_width, Fill::yes), fit("first", time_width, Fill::yes),
+                     extra_columns("all", "builds"), "promise"),
          Ink::dim);
   }
 
   void row(const std::string& name, const Cell& cell) {
     const std::vector<std::string> left = wrap(for_terminal(name), name_width);
     const std::vector<std::string> seen = wrap(for_terminal(headline(cell)), seen_width());
-    const std::string verdict = standing(cell);
+    // The one word that is too long for the column.
+    const std::string verdict = standing(cell) == "inconclusive" ? "inconcl." : standing(cell);
     const Ink how = cell.verdict == Grade::pass ? Ink::good : cell.verdict == Grade::fail ? Ink::bad : Ink::bold;
     for (std::size_t i = 0; i < std::max(left.size(), seen.size()); ++i) {
-      std::string text = "  " + fit(i < left.size() ? left[i] : "", name_width, Fill::yes) + "  " +
+      std::string text = "  " + fit(i < left.size() ? left[i] : "", name_width, Fill::yes) + " " +
                          fit(i < seen.size() ? seen[i] : "", seen_width(), Fill::yes);
       if (i == 0) {
-        text += fmt::format(" {} {} ", fit(duration_or_dash(cell.handoff, &Spread::p50), time_width, Fill::yes),
-                            fit(duration_or_dash(cell.first_served, &Spread::p50), time_width, Fill::yes));
+        const auto median = [](const Spread& spread) { return duration_or_dash(spread, &Spread::p50); };
+        text += fmt::format(" {} {}{} ", fit(median(cell.handoff), time_width, Fill::yes),
+                            fit(median(cell.first_served), time_width, Fill::yes),
+                            extra_columns(median(cell.all_served), cell.skipped ? "-" : std::to_string(cell.builds)));
         line(text + ink(verdict, how));
       } else {
         line(text.substr(0, text.find_last_not_of(' ') + 1));
@@ -228,9 +240,10 @@ class Console {
     }
   }
 
-  static constexpr std::size_t name_width = 20;
-  static constexpr std::size_t time_width = 8;
-  static constexpr std::size_t standing_width = 12;
+  static constexpr std::size_t name_width = 18;
+  static constexpr std::size_t time_width = 7;
+  static constexpr std::size_t builds_width = 6;
+  static constexpr std::size_t standing_width = 8;
   const Report& report_;
   ConsoleOptions options_;
   std::size_t width_;

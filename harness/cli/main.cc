@@ -48,6 +48,8 @@ void add_run(CLI::App& app, jitrace::RunOptions& options, std::string& budget, s
   run->add_option("--out", options.out, "run directory: plans, histories, reports (default: a new one in ./jitrace-runs)");
   run->add_option("--colour", colour, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));
   run->add_flag_callback("--keep", [&options] { options.keep = jitrace::Keep::always; }, "keep the caches of all trials");
+  run->add_flag_callback("--allow-skips", [&options] { options.skips = jitrace::Skips::waived; },
+                         "cells that this machine cannot run do not count (exit 0 rather than 2)");
   run->add_flag_callback("--dry-run", [&options] { options.dry_run = jitrace::DryRun::yes; }, "print the plans and stop");
 }
 

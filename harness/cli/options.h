@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "scenario/overrides.h"
+#include "verdict/summarise.h"
 
 namespace jitrace {
 
@@ -20,6 +21,7 @@ struct RunOptions {
   std::vector<std::string> nvcc;
   std::string out;                 // empty: jitrace-runs/<scenario>-<n>
   Keep keep = Keep::on_findings;
+  Skips skips = Skips::count;      // waived: a cell that this machine cannot run does not make the verdict inconclusive
   DryRun dry_run = DryRun::no;
   WantColour colour = WantColour::automatic;
   int jobs = 1;

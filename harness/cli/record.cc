@@ -53,6 +53,7 @@ Result<void> save_record(const RunDir& run_dir, const Record& record, const std:
   for (const std::string& loader : record.usable.loaders) fields.add("loader", loader);
   for (const auto& [name, value] : record.machine) fields.add("machine", pack({{"name", name}, {"value", value}}));
   fields.add("cache", pack({{"dir", record.cache.dir}, {"fs", record.cache.fs}, {"options", record.cache.options}}));
+  if (record.options.skips == Skips::waived) fields.add("skips", "waived");
   add_optional(fields, "workers", overrides.workers);
   add_optional(fields, "trials", overrides.trials);
   add_optional(fields, "rounds", overrides.rounds);
@@ -98,6 +99,7 @@ Result<Record> load_record(const RunDir& run_dir) {
   TRY_ASSIGN(record.cache.dir, item(cache, "dir"));
   TRY_ASSIGN(record.cache.fs, item(cache, "fs"));
   TRY_ASSIGN(record.cache.options, item(cache, "options"));
+  record.options.skips = fields.get_or("skips", "") == "waived" ? Skips::waived : Skips::count;
   Overrides& overrides = record.options.overrides;
   if (const auto value = fields.get_int("workers")) overrides.workers = static_cast<int>(*value);
   if (const auto value = fields.get_int("trials")) overrides.trials = static_cast<int>(*value);
@@ -130,7 +132,7 @@ Report make_report(const Scenario& scenario, const Record& record, const Campaig
   report.out = out;
   report.interrupted = record.interrupted;
   report.cells = campaign.cells();
-  report.verdict = grade_of(report.cells);
+  report.verdict = grade_of(report.cells, record.options.skips);
   return report;
 }
 

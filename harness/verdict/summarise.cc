@@ -138,10 +138,13 @@ Cell skipped_cell(const Plan& plan, const std::string& reason, const CellFacts& 
   return cell;
 }
 
-Grade grade_of(const std::vector<Cell>& cells) {
-  Grade worst = cells.empty() ? Grade::inconclusive : Grade::pass;
-  for (const Cell& cell : cells) worst = std::max(worst, cell.skipped ? Grade::inconclusive : cell.verdict);
-  return worst;
+Grade grade_of(const std::vector<Cell>& cells, Skips skips) {
+  std::optional<Grade> worst;
+  for (const Cell& cell : cells) {
+    if (cell.skipped && skips == Skips::waived) continue;
+    worst = std::max(worst.value_or(Grade::pass), cell.skipped ? Grade::inconclusive : cell.verdict);
+  }
+  return worst.value_or(Grade::inconclusive);
 }
 
 }  // namespace jitrace

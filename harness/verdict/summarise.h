@@ -35,6 +35,8 @@ Cell skipped_cell(const Plan& plan, const std::string& reason, const CellFacts& 
 void evaluate(Cell& cell, const Expectation& expectation);
 
 // The worst of the cells: fail before inconclusive before pass. One that was skipped, or no cell at all, is inconclusive.
-Grade grade_of(const std::vector<Cell>& cells);
+// With Skips::waived those are left out; where nothing else is, the answer stays inconclusive.
+enum class Skips { count, waived };
+Grade grade_of(const std::vector<Cell>& cells, Skips skips = Skips::count);
 
 }  // namespace jitrace

@@ -214,6 +214,9 @@ TEST(Grade, TheWorstCellCounts) {
   EXPECT_EQ(grade_of({good, open, bad}), Grade::fail);
   EXPECT_EQ(grade_of({skipped}), Grade::inconclusive);
   EXPECT_EQ(grade_of({}), Grade::inconclusive);
+  EXPECT_EQ(grade_of({good, skipped}, Skips::waived), Grade::pass);
+  EXPECT_EQ(grade_of({good, open, skipped}, Skips::waived), Grade::inconclusive);
+  EXPECT_EQ(grade_of({skipped}, Skips::waived), Grade::inconclusive) << "nothing ran";
 }
 
 }  // namespace
