@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/unix_address.h"
 
 namespace jitrace {
 namespace {
@@ -22,29 +22,11 @@ constexpr int wire_version = 1;
 constexpr std::size_t largest_message = 64 << 20;
 constexpr std::string_view reply_names[] = {"progress", "ready", "failed", "killed"};
 
-// Keeps the directory open for as long as its short path is used.
-struct ShortAddress {
-  Fd directory;
-  sockaddr_un address{};
-};
-
-Result<ShortAddress> short_address(const std::string& path) {
-  ShortAddress made;
-  TRY_ASSIGN(made.directory, open_fd(parent_of(path), O_PATH | O_DIRECTORY));
-  const std::string name = "/proc/self/fd/" + std::to_string(made.directory.get()) + "/" + base_of(path);
-  made.address.sun_family = AF_UNIX;
-  if (name.size() >= sizeof made.address.sun_path) return make_error("name socket", path, ENAMETOOLONG);
-  std::memcpy(made.address.sun_path, name.data(), name.size());
-  return made;
-}
-
 Result<Fd> make_socket(const std::string& path) {
   Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return last_error("create socket", path);
   return socket;
 }
-
-const sockaddr* generic(const sockaddr_un& address) { return reinterpret_cast<const sockaddr*>(&address); }
 
 }  // namespace
 
@@ -132,13 +114,13 @@ std::string daemon_socket_path(const std::string& root) {
 }
 
 Result<Fd> listen_at(const std::string& path) {
-  TRY_ASSIGN(const ShortAddress at, short_address(path));
+  TRY_ASSIGN(const UnixAddress at, UnixAddress::of(path));
   TRY_ASSIGN(Fd socket, make_socket(path));
   TRY(remove_file(path));
   // The mode of the file is that of the socket at the time of bind; nobody else may connect at any moment.
   if (::fchmod(socket.get(), 0600) != 0) return last_error("protect socket", path);
   const mode_t before = ::umask(0177);
-  const int bound = ::bind(socket.get(), generic(at.address), sizeof at.address);
+  const int bound = ::bind(socket.get(), at.generic(), sizeof at.address);
   const int code = errno;
   ::umask(before);
   if (bound != 0) return make_error("bind", path, code);
@@ -147,9 +129,9 @@ Result<Fd> listen_at(const std::string& path) {
 }
 
 Result<Fd> connect_to(const std::string& path) {
-  TRY_ASSIGN(const ShortAddress at, short_address(path));
+  TRY_ASSIGN(const UnixAddress at, UnixAddress::of(path));
   TRY_ASSIGN(Fd socket, make_socket(path));
-  if (::connect(socket.get(), generic(at.address), sizeof at.address) != 0) return last_error("connect to", path);
+  if (::connect(socket.get(), at.generic(), sizeof at.address) != 0) return last_error("connect to", path);
   return socket;
 }
 
