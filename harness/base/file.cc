@@ -46,6 +46,14 @@ Result<std::string> read_file(const std::string& path) {
   return read_fd(fd, path);
 }
 
+Result<std::string> read_regular_file(const std::string& path) {
+  TRY_ASSIGN(Fd fd, open_fd(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  struct stat s {};
+  if (::fstat(fd.get(), &s) != 0) return last_error("stat", path);
+  if (!S_ISREG(s.st_mode)) return make_error("read", path, EINVAL, "it is no regular file");
+  return read_fd(fd, path);
+}
+
 Result<void> write_all(const Fd& fd, std::string_view data, const std::string& path) {
   while (!data.empty()) {
     const ssize_t n = ::write(fd.get(), data.data(), data.size());

@@ -218,7 +218,7 @@ std::vector<SnapshotEntry> take_snapshot(const Plan& plan, const Setup& setup, c
     entry.path = name;
     if (name.ends_with('/')) continue;
     const std::string path = join(stage.cache_dir, name);
-    const auto bytes = read_file(path);
+    const auto bytes = read_regular_file(path);
     if (!bytes) {
       entry.state = "unreadable: " + bytes.error().message();
       continue;

@@ -100,6 +100,11 @@ TEST_F(OwnCommand, ErrorsAreClassifiedByWhatWasSaid) {
   EXPECT_EQ(cell["rates"]["torn"]["k"], 3);
 }
 
+TEST_F(OwnCommand, AFifoInTheCacheHoldsNobodyUp) {
+  const Ran ran = run({"run", own("mkfifo \"$1/fifo\" 2>/dev/null; exit 0\n", ""), "--out", out()});
+  EXPECT_EQ(ran.code, 0) << ran.err << ran.out;
+}
+
 TEST_F(OwnCommand, AProgramThatIsMissing) {
   const Ran ran = run({"run", scenario("[scenario]\nname = \"own\"\n[workload]\nworkers = 2\ntrials = 1\nwatchdog_s = 5\n[[subject]]\n"
                                        "name = \"mine\"\ncommand = [\"" + at("nowhere/loader") + "\", \"{cache}\"]\n"),

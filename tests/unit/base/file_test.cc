@@ -25,6 +25,20 @@ TEST(File, WholeFilesComeBack) {
   EXPECT_EQ(file_size(join(dir.path(), "none")).error().code, ENOENT);
 }
 
+TEST(File, OnlyARegularFileIsReadWhereAnythingMayLie) {
+  const TempDir dir = scratch();
+  ASSERT_TRUE(write_file(join(dir.path(), "file"), "text"));
+  EXPECT_EQ(read_regular_file(join(dir.path(), "file")).value(), "text");
+  ASSERT_EQ(::mkfifo(join(dir.path(), "fifo").c_str(), 0600), 0);
+  ASSERT_EQ(::symlink("fifo", join(dir.path(), "link").c_str()), 0);
+  for (const char* name : {"fifo", "link", "."}) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(read_regular_file(join(dir.path(), name)).error().code, EINVAL);
+  }
+  EXPECT_EQ(read_regular_file("/dev/zero").error().code, EINVAL);
+  EXPECT_EQ(read_regular_file(join(dir.path(), "none")).error().code, ENOENT);
+}
+
 TEST(File, WritingToAFullDeviceIsAnError) {
   const Fd full = std::move(open_fd("/dev/full", O_WRONLY).value());
   EXPECT_EQ(write_all(full, "x", "/dev/full").error().code, ENOSPC);
