@@ -78,13 +78,13 @@ Ran Driver::finish(Nanoseconds patience) {
   (void)read_until(deadline, [] { return false; });
   Ran ran;
   ran.took = now() - started_;
-  const auto status = process_.poll();
-  if (status && *status) {
-    ran.code = (*status)->kind() == WaitStatus::Kind::exited ? (*status)->value() : 128 + (*status)->value();
-  } else {
-    (void)process_.signal(SIGKILL);
-    (void)process_.wait();
-  }
+  // Waited for, not polled: what a tracer (LeakSanitizer's, at the end of a program) has attached is dead to a poll of its
+  // pidfd, but waitid(2) keeps it from its parent until the tracer lets go.
+  pollfd ended{process_.pidfd().get(), POLLIN, 0};
+  const bool in_time = ::poll(&ended, 1, 0) > 0;
+  if (!in_time) (void)process_.signal(SIGKILL);
+  const auto status = process_.wait();
+  if (status && in_time) ran.code = status->kind() == WaitStatus::Kind::exited ? status->value() : 128 + status->value();
   ran.out = out_;
   ran.err = err_;
   return ran;
