@@ -94,8 +94,8 @@ TEST(Guard, SignalsReachTheProcess) {
 
 TEST(Guard, SignalsReachTheGroup) {
   Lane lane;
-  // The shell ignores what its child dies of, and says so by its own end.
-  const auto id = lane.start({"/bin/sh", "-c", "trap 'exit 5' USR1; sleep 1000 & wait; wait"});
+  // The shell outlives what its child dies of: it ends after the child, and says so by how.
+  const auto id = lane.start({"/bin/sh", "-c", "trap 'wait; exit 5' USR1; sleep 1000 & wait"});
   ASSERT_TRUE(lane.wait(Kind::started));
   // Not merely forked: until it is sleep, the child still has the shell's handler and would live on.
   const auto sleeps = [&lane] {
