@@ -1,10 +1,15 @@
 // Compilers that are missing, fail or hang: a skip or a stalled trial with one clear sentence, never a jitrace that hangs.
 
+#include <sched.h>
+#include <sys/mount.h>
+
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/file.h"
 #include "e2e/fixture.h"
 #include "e2e/read_report.h"
+#include "support/private_mount.h"
 
 namespace jitrace::test {
 namespace {
@@ -52,11 +57,22 @@ class Compiler : public E2eTest {
 TEST_F(Compiler, NvccThatIsMissingByName) { skipped({"--nvcc", at("nowhere/nvcc")}, {at("nowhere/nvcc"), "is no program"}); }
 
 TEST_F(Compiler, NvccThatIsNowhere) {
-  if (exists("/usr/local/cuda/bin/nvcc")) GTEST_SKIP() << "an nvcc lies where it is looked for without PATH";
+  // One that lies where it is looked for without PATH is hidden from this process and what it starts, from nobody else.
+  std::optional<PrivateMount> hidden;
+  if (exists("/usr/local/cuda/bin/nvcc")) {
+    const bool apart = ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+    if (!apart) GTEST_SKIP() << "there is an nvcc, and to hide it needs root";
+    auto mount = PrivateMount::create("/usr/local/cuda/bin", "size=64k");
+    ASSERT_TRUE(mount) << mount.error().message();
+    hidden.emplace(std::move(*mount));
+  }
   const Ran ran = run({"run", scenario(two_cells()), "--out", out()}, {"PATH=" + at("nowhere"), "CUDA_HOME"});
   EXPECT_EQ(ran.code, 2) << ran.err << ran.out;
   const std::string reason = read_report(out())["cells"][0]["skipped"]["reason"];
   EXPECT_NE(reason.find("--nvcc"), std::string::npos) << reason;
+  if (hidden) {
+    EXPECT_TRUE(hidden->unmount());
+  }
 }
 
 TEST_F(Compiler, TheNextOneRunsAndIsNamed) {
