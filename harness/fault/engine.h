@@ -36,6 +36,7 @@ class FaultEngine {
   const std::set<Slot>& killed() const { return killed_; }
   // Killed by the plan in another way (at a random moment).
   void mark_killed(Slot slot) { killed_.insert(slot); }
+  void mark_spared(Slot slot) { killed_.erase(slot); }
 
  private:
   struct Armed {

@@ -182,6 +182,7 @@ void Session::guard_said(const GuardEvent& said) {
       event.kind = EventKind::process_ended;
       event.slot = slot_of(said.id);
       event.a = said.status ? said.status->raw() : 0;
+      if (said.status) take_back_late_kill(event.slot, *said.status);
       const bool planned = engine_.killed().contains(event.slot);
       event.b = planned ? 1 : cleaning_ ? 2 : 0;
       if (const WorkerState* worker = world_.worker(event.slot); worker != nullptr && !worker->ready && !planned && !cleaning_ &&

@@ -68,6 +68,7 @@ class Session final : public Control {
   void schedule_random(int round, Nanoseconds start);
   void fire_due();
   void judge_command(Slot slot, const WaitStatus& status);
+  void take_back_late_kill(Slot slot, const WaitStatus& status);
   bool round_ready(int round) const;
   bool tools_left(const std::vector<Descendant>& descendants) const;
   bool orphans_left(const std::vector<Descendant>& descendants) const;
@@ -108,6 +109,7 @@ class Session final : public Control {
   std::string failure_;
   std::map<Slot, std::string> presets_;
   std::vector<Timed> timed_;
+  std::map<Slot, int> struck_at_random_;  // the fault's index in the plan
 };
 
 }  // namespace jitrace

@@ -1,5 +1,6 @@
 // What only free trials need: any command as a worker, and faults at a random moment.
 
+#include <csignal>
 #include <map>
 
 #include "base/file.h"
@@ -55,16 +56,35 @@ void Session::fire_due() {
     event.text = describe(fault);
     Result<void> sent = make_error("kill worker", std::to_string(slot), ESRCH);
     if (victim != nullptr && !victim->ended) {
-      engine_.mark_killed(slot);
       sent = fault.who == Victim::tree ? signal_tree(victim->pid, fault.signal) : signal_worker(slot, fault.signal);
     }
-    if (!sent) {
+    if (sent) {
+      engine_.mark_killed(slot);
+      struck_at_random_[slot] = timed->fault;
+    } else {
       event.kind = EventKind::fault_missed;
       event.text += ": " + sent.error().message();
     }
     note(event);
     timed = timed_.erase(timed);
   }
+}
+
+// A kill at a random moment finds nobody stopped at a gate: its victim may have ended a moment before, by itself.
+void Session::take_back_late_kill(Slot slot, const WaitStatus& status) {
+  const auto struck = struck_at_random_.find(slot);
+  if (struck == struck_at_random_.end() || status.kind() != WaitStatus::Kind::exited) return;
+  const FaultPlan& fault = plan_.faults[static_cast<std::size_t>(struck->second)];
+  if (fault.signal != SIGKILL) return;  // others can be caught, and end in an exit
+  engine_.mark_spared(slot);
+  Event missed;
+  missed.kind = EventKind::fault_missed;
+  missed.stamp = now();
+  missed.slot = slot;
+  missed.a = struck->second;
+  missed.text = describe(fault) + ": it had ended by itself";
+  struck_at_random_.erase(struck);
+  note(missed);
 }
 
 // A command tells nothing on the board: its end and its output are all there is.

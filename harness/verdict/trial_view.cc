@@ -51,6 +51,11 @@ void TrialView::read_processes() {
       faults.push_back({event.stamp, event.slot, event.pid, static_cast<std::size_t>(event.a), event.text});
     }
   }
+  // A kill that was sent and then found its victim ended did not fire.
+  for (const Event& event : history.events) {
+    if (event.kind != EventKind::fault_missed) continue;
+    std::erase_if(faults, [&](const FaultFact& fault) { return fault.index == static_cast<std::size_t>(event.a); });
+  }
   for (const Event& event : history.events) {
     const auto found = workers.find(event.slot);
     if (found == workers.end()) continue;

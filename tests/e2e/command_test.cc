@@ -66,6 +66,16 @@ TEST_F(OwnCommand, KillsAtRandomMomentsOfTheSeed) {
   EXPECT_EQ(run({"run", path, "--dry-run"}).out, run({"run", path, "--dry-run"}).out);
 }
 
+TEST_F(OwnCommand, AKillThatComesAfterTheEndDidNotFire) {
+  // Programs that end at once: of the kills in their last moments some are sent to one that has ended.
+  const Ran ran = run({"run", own("exit 0\n", std::string(random_kill) + "[[expect]]\nnever = [\"hang\"]\n"), "--out", out(),
+                       "--trials", "100", "--workers", "1"});
+  EXPECT_TRUE(ran.code == 0 || ran.code == 2) << ran.err << ran.out;
+  const Json cell = read_report(out())["cells"][0];
+  EXPECT_EQ(cell["outcomes"].value("killed_by_plan", 0), cell["faults"]["fired"]) << cell.dump(1);
+  EXPECT_EQ(cell["outcomes"].value("killed_by_plan", 0) + cell["outcomes"].value("served", 0), 100) << cell.dump(1);
+}
+
 TEST_F(OwnCommand, ALoaderThatNeverEndsIsStalledAndNoHang) {
   const Ran ran = run({"run", own("cd \"$1\"; mkdir lock; until [ ! -d lock ]; do sleep 0.05; done\n", "", 1), "--out", out(),
                        "--trials", "1", "--workers", "2"});

@@ -289,6 +289,19 @@ TEST(Judge, AFaultThatDidNotFireIsInconclusive) {
   EXPECT_EQ(verdict.faults_fired, 0);
 }
 
+TEST(Judge, AKillThatFoundItsVictimEndedDidNotFire) {
+  Recorder made("torch-baton", 1);
+  made.round(1);
+  made.outcome(0, Outcome::served);
+  made.fire(0, FaultKind::kill, Victim::other);
+  made.ends(0, 0, 0);
+  made.add(EventKind::fault_missed, 0).a = 0;
+  const TrialVerdict verdict = made.verdict();
+  EXPECT_EQ(verdict.faults_fired, 0);
+  EXPECT_EQ(verdict.outcomes.at("served"), 1);
+  EXPECT_NE(verdict.inconclusive.find("did not fire"), std::string::npos) << verdict.inconclusive;
+}
+
 TEST(Judge, HarnessFailureTornLogAndAnEndNotSeenAreInconclusive) {
   Recorder failed("torch-flock", 1);
   failed.round(1);
