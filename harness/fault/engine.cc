@@ -53,9 +53,9 @@ bool FaultEngine::matches(const Armed& armed, const Event& arrival) const {
 }
 
 void FaultEngine::on_event(const Event& event) {
-  if (event.kind == EventKind::tool_begin) {
+  if (event.kind == EventKind::tool_begin || event.kind == EventKind::waiting) {
     for (const Late& late : std::exchange(late_, {})) {
-      if (victim_comes_later(armed_[late.armed], late.arrival)) late_.push_back(late);
+      if (too_early(armed_[late.armed], late.arrival)) late_.push_back(late);
       else fire_late(late);
     }
   }
@@ -67,7 +67,7 @@ void FaultEngine::on_event(const Event& event) {
 void FaultEngine::arrived(const Event& arrival) {
   for (Armed& armed : armed_) {
     if (!matches(armed, arrival) || ++armed.seen < armed.fault.occurrence) continue;
-    if (victim_comes_later(armed, arrival)) {
+    if (too_early(armed, arrival)) {
       armed.waits = true;
       late_.push_back({static_cast<std::size_t>(armed.index), arrival});
       return;
@@ -82,8 +82,13 @@ void FaultEngine::arrived(const Event& arrival) {
   control_.release(arrival.slot, Order::go);
 }
 
+int FaultEngine::waiters_missing(const FaultPlan& fault, const Event& arrival) const {
+  return fault.waiters - world_.waiting_besides(world_.actor(arrival).value_or(driver_slot));
+}
+
 // A builder announces its shell or ninja once it has started it; what that one starts may be faster.
-bool FaultEngine::victim_comes_later(const Armed& armed, const Event& arrival) const {
+bool FaultEngine::too_early(const Armed& armed, const Event& arrival) const {
+  if (waiters_missing(armed.fault, arrival) > 0) return true;
   const Victim who = armed.fault.who;
   if (who != Victim::shell && who != Victim::build_tool) return false;
   return !world_.workers().contains(arrival.slot) && tool_of(who, arrival) <= 0;
@@ -148,6 +153,10 @@ void FaultEngine::fire(Armed& armed, const Event& arrival) {
 
 Result<std::string> FaultEngine::act(Armed& armed, const Event& arrival, Slot actor) {
   const FaultPlan& fault = armed.fault;
+  if (const int missing = waiters_missing(fault, arrival); missing > 0) {
+    return plain_error("fire a fault", std::to_string(fault.waiters) + " others should wait by then, and " +
+                                           std::to_string(fault.waiters - missing) + " did");
+  }
   switch (fault.kind) {
     case FaultKind::kill:
     case FaultKind::stop:
@@ -293,7 +302,7 @@ void FaultEngine::release_orphan() {
 
 bool FaultEngine::release_stuck() {
   if (!late_.empty()) {
-    // Nobody is left who could announce it: that the fault misses is written down.
+    // Nobody is left who could announce it, or wait: that the fault misses is written down.
     for (const Late& late : std::exchange(late_, {})) fire_late(late);
     return true;
   }

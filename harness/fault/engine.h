@@ -49,7 +49,8 @@ class FaultEngine {
     bool stopped = false; // and not continued yet
     bool waits = false;   // in late_
   };
-  // A tool has come to the point before its builder could say who the shell or the build tool over it is.
+  // Somebody stands at the point and the fault cannot strike yet: the builder has still to say who the shell or the build
+  // tool over it is, or too few others wait.
   struct Late {
     std::size_t armed = 0;
     Event arrival;
@@ -58,7 +59,8 @@ class FaultEngine {
   bool matches(const Armed& armed, const Event& arrival) const;
   void arrived(const Event& arrival);
   void fire(Armed& armed, const Event& arrival);
-  bool victim_comes_later(const Armed& armed, const Event& arrival) const;
+  bool too_early(const Armed& armed, const Event& arrival) const;
+  int waiters_missing(const FaultPlan& fault, const Event& arrival) const;
   void fire_late(Late late);
   Result<std::string> act(Armed& armed, const Event& arrival, Slot actor);
   Result<std::string> kill(Armed& armed, const Event& arrival, Slot actor);

@@ -51,6 +51,12 @@ std::optional<Slot> World::actor(const Event& event) const {
 int World::builder_ticket(Slot slot) const { return ticket_of(builders_, slot); }
 int World::waiter_ticket(Slot slot) const { return ticket_of(waiters_, slot); }
 
+int World::waiting_besides(Slot slot) const {
+  return static_cast<int>(std::count_if(workers_.begin(), workers_.end(), [slot](const auto& entry) {
+    return entry.first != slot && entry.second.wait && !entry.second.ended;
+  }));
+}
+
 bool World::all_ended(int round) const {
   return std::all_of(workers_.begin(), workers_.end(),
                      [round](const auto& entry) { return entry.second.round != round || entry.second.ended; });

@@ -73,6 +73,8 @@ class World {
   int builder_ticket(Slot slot) const;
   // Likewise for those that passed lock_wait.
   int waiter_ticket(Slot slot) const;
+  // How many workers besides this one wait at this moment.
+  int waiting_besides(Slot slot) const;
   // Those who passed probe or beyond of this key in any round.
   bool all_ended(int round) const;
 

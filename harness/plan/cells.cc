@@ -262,6 +262,7 @@ Plan plan_of(const Scenario& scenario, const CellPlan& cell, int trial) {
     planned.index = step.index;
     planned.point = step.at;
     planned.occurrence = step.occurrence;
+    planned.waiters = step.waiters;
     planned.signal = step.what.signal;
     planned.damage = step.what.damage;
     planned.path = step.path;

@@ -55,7 +55,7 @@ std::optional<Point> parse_point_or_none(std::string_view name) {
 }
 
 std::string fault_text(const FaultPlan& fault) {
-  return pack(Items{{"kind", std::string(name_of(fault.kind))},
+  Items items{{"kind", std::string(name_of(fault.kind))},
                     {"who", std::string(name_of(fault.who))},
                     {"index", std::to_string(fault.index)},
                     {"point", std::string(name_of(fault.point))},
@@ -65,7 +65,9 @@ std::string fault_text(const FaultPlan& fault) {
                     {"path", fault.path},
                     {"order", std::string(name_of(fault.order))},
                     {"until", std::string(name_of(fault.until))},
-                    {"random", fault.at_random ? "1" : "0"}});
+                    {"random", fault.at_random ? "1" : "0"}};
+  if (fault.waiters > 0) items.push_back({"waiters", std::to_string(fault.waiters)});
+  return pack(items);
 }
 
 Result<FaultPlan> parse_fault(const std::string& text) {
@@ -82,6 +84,10 @@ Result<FaultPlan> parse_fault(const std::string& text) {
   TRY_ASSIGN(fault.order, take_name(values, "order", parse_orphan_order));
   TRY_ASSIGN(fault.until, take_name(values, "until", parse_point_or_none));
   TRY_ASSIGN(const std::int64_t random, take_int(values, "random", 0, 1));
+  if (values.contains("waiters")) {
+    TRY_ASSIGN(const std::int64_t waiters, take_int(values, "waiters", 1, 4096));
+    fault.waiters = static_cast<int>(waiters);
+  }
   if (fault.kind == FaultKind::kill && signal == 0) return refuse("signal", "0 kills nobody");
   fault.index = static_cast<int>(index);
   fault.occurrence = static_cast<int>(occurrence);
@@ -227,6 +233,7 @@ std::string describe(const FaultPlan& fault) {
   if (fault.at_random) out += " at a random moment";
   else if (fault.point != Point::none) out += fmt::format(" at {}", name_of(fault.point));
   if (fault.occurrence > 1) out += fmt::format(" for the {}. time", fault.occurrence);
+  if (fault.waiters > 0) out += fmt::format(" while {} others wait", fault.waiters);
   if (fault.order != OrphanOrder::none) out += fmt::format(", {}", name_of(fault.order));
   if (fault.kind == FaultKind::stop) {
     out += fault.until == Point::none ? std::string(", for ever")

@@ -21,6 +21,7 @@ struct FaultPlan {
   int index = 1;              // the k-th of them
   Point point = Point::none;  // when the builder (or the worker `who` names) is there …
   int occurrence = 1;         // … for the n-th time
+  int waiters = 0;            // … and once at least so many other workers wait
   int signal = 9;             // kill only
   Damage damage = Damage::none;
   std::string path;           // wipe, damage: relative to the cache, or a pattern as in BeforePlan; empty: all of it

@@ -71,6 +71,7 @@ struct FaultStep {
   Point at = Point::none;
   bool at_random = false;         // at = "random"; free mode only
   int occurrence = 1;
+  int waiters = 0;                // strikes once so many other workers wait
   OrphanOrder order = OrphanOrder::none;
   Point until = Point::none;
   std::string path;

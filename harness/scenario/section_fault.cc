@@ -43,6 +43,7 @@ void check_step(TableReader& table, Reading& reading, const FaultStep& step, con
     }
   };
   only_for("who", hits_a_process(kind) && step.who == Victim::other, false, "a wipe, a clear or damage by another process");
+  only_for("waiters", step.waiters > 0, !step.at_random, "a fault at a point");
   only_for("until", step.until != Point::none, kind == FaultKind::stop, "a stop");
   only_for("order", step.order != OrphanOrder::none,
            (kind == FaultKind::kill || kind == FaultKind::exit_137) &&
@@ -59,11 +60,12 @@ void read_step(TableReader& table, Reading& reading, std::vector<FaultStep>& out
   const auto who = table.word("who");
   const auto at = table.word("at");
   const auto occurrence = table.integer("occurrence", 1, 1'000'000);
+  const auto waiters = table.integer("waiters", 0, 4096);
   const auto order = table.word("order");
   const auto until = table.word("until");
   const auto path = table.word("path");
   if (!what) {
-    for (const std::string_view key : {"who", "at", "occurrence", "order", "until", "path"}) {
+    for (const std::string_view key : {"who", "at", "occurrence", "waiters", "order", "until", "path"}) {
       const Node* given = table.any(key);
       if (given != nullptr) reading.complaints.add(given->place, fmt::format("\"{}\" without \"what\"", key));
     }
@@ -86,6 +88,7 @@ void read_step(TableReader& table, Reading& reading, std::vector<FaultStep>& out
     step.at = parse_point(at->text).value_or(Point::none);
   }
   step.occurrence = occurrence.value_or(1);
+  step.waiters = waiters.value_or(0);
   if (order && one_of(*order, "order", orphan_order_names(), reading)) {
     step.order = parse_orphan_order(order->text).value_or(OrphanOrder::none);
   }

@@ -230,6 +230,32 @@ TEST_F(Engine, TheSecondBuilderIsTheSecondToHoldTheLock) {
   EXPECT_THAT(control_.log, ElementsAre("release 2", "signal 9 worker 0", "release 0"));
 }
 
+TEST_F(Engine, AFaultThatWantsWaitersStrikesWhenTheyWait) {
+  FaultPlan fault = kill_builder();
+  fault.point = Point::lock_held;
+  fault.waiters = 2;
+  plan(fault);
+  reach(0, Point::lock_held);
+  say(event(EventKind::waiting, 1));
+  EXPECT_THAT(control_.log, IsEmpty()) << "one waits, and the victim stands";
+  say(event(EventKind::waiting, 2));
+  EXPECT_THAT(control_.log, ElementsAre("signal 9 worker 0", "release 0"));
+}
+
+TEST_F(Engine, AFaultWhoseWaitersNeverComeIsMissed) {
+  FaultPlan fault = kill_builder();
+  fault.point = Point::lock_held;
+  fault.waiters = 2;
+  plan(fault);
+  reach(0, Point::lock_held);
+  say(event(EventKind::waiting, 1));
+  say(event(EventKind::process_ended, 2));
+  EXPECT_TRUE(engine_->release_stuck());
+  EXPECT_EQ(fired(), 0);
+  EXPECT_EQ(missed(), 1);
+  EXPECT_THAT(control_.log, ElementsAre("release 0")) << "the gate must open all the same";
+}
+
 TEST_F(Engine, AFaultThatFindsNobodyIsMissedAndNotFired) {
   plan(kill_builder());
   control_.dead = true;

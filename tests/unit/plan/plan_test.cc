@@ -40,6 +40,7 @@ Plan full_plan() {
   stop.index = 2;
   stop.point = Point::load;
   stop.occurrence = 4;
+  stop.waiters = 3;
   stop.signal = 0;
   stop.until = Point::unlock;
   FaultPlan cut;
@@ -118,7 +119,7 @@ TEST(Plan, ParseNamesWhatItRefuses) {
 TEST(Plan, FaultsInWords) {
   const Plan plan = full_plan();
   EXPECT_EQ(describe(plan.faults[0]), "SIGKILL of builder 1 at compile, orphan-held");
-  EXPECT_EQ(describe(plan.faults[1]), "stop of worker 2 at load for the 4. time, until another worker is at unlock");
+  EXPECT_EQ(describe(plan.faults[1]), "stop of worker 2 at load for the 4. time while 3 others wait, until another worker is at unlock");
   EXPECT_EQ(describe(plan.faults[2]), "cut of {artifact} by another process when builder 1 is at a random moment");
   FaultPlan tool;
   tool.who = Victim::build_tool;

@@ -35,6 +35,7 @@ name = "kill"
 who = "builder 2"
 at = "compile"
 what = "SIGKILL"
+waiters = 3
 order = "orphan-held"
 also = [{ who = "worker 1", at = "load", what = "stop", until = "unlock" }]
 before = [{ put = "{lock}", content = "x" }, { cut = "{artifact}" }]

@@ -33,7 +33,7 @@ TEST(Parse, TheDefaultsShowEveryKeyOfTheDefaultValues) {
   for (const char* key : {"kernels", "archs", "toolchains", "each_toolchain", "loader", "load_apis", "device", "mode",
                           "workers", "keys", "rounds", "gets", "trials", "seed", "fake_ms", "bound_scale", "watchdog_s",
                           "dirs", "clients", "rename", "preset", "presets", "command", "name", "about", "who", "at", "what",
-                          "occurrence", "order", "until", "path", "also", "before", "subjects", "subject", "fault",
+                          "occurrence", "waiters", "order", "until", "path", "also", "before", "subjects", "subject", "fault",
                           "always", "sometimes", "never", "recovered", "fell_back", "builds", "handoff_ms_max"}) {
     EXPECT_NE(default_scenario().find(std::string(key) + " = "), std::string_view::npos) << key;
   }
@@ -47,6 +47,7 @@ who = "builder 2"
 at = "compile"
 what = "SIGTERM"
 occurrence = 3
+waiters = 2
 order = "orphan-held"
 workers = 3
 rename = "nfs-busy"
@@ -64,6 +65,7 @@ subjects = ["torch-baton"]
   EXPECT_EQ(fault.steps[0].what.kind, FaultKind::kill);
   EXPECT_EQ(fault.steps[0].what.signal, 15);
   EXPECT_EQ(fault.steps[0].occurrence, 3);
+  EXPECT_EQ(fault.steps[0].waiters, 2);
   EXPECT_EQ(fault.steps[0].order, OrphanOrder::held);
   EXPECT_EQ(fault.steps[1].what.kind, FaultKind::stop);
   EXPECT_EQ(fault.steps[1].until, Point::unlock);
