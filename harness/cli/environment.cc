@@ -49,6 +49,17 @@ std::string find_kernels(const std::string& scenario_path) {
   return std::filesystem::absolute(join(find_scenarios(), "kernels"), code).lexically_normal();
 }
 
+std::vector<std::string> kernel_names(const std::string& directory) {
+  constexpr std::string_view suffix = ".cu";
+  std::vector<std::string> names;
+  const auto files = list_dir(directory);
+  if (!files) return names;
+  for (const std::string& file : *files) {
+    if (file.ends_with(suffix)) names.push_back(file.substr(0, file.size() - suffix.size()));
+  }
+  return names;
+}
+
 Catalogue make_catalogue() {
   Catalogue catalogue;
   for (const Preset& preset : presets()) catalogue.presets.push_back(entry_of(preset));

@@ -15,7 +15,10 @@ Result<std::string> find_libexec();
 std::string find_scenarios();
 std::string find_kernels(const std::string& scenario_path);
 
-// All names that a scenario may use.
+// Their names: those of NAME.cu in that directory, sorted.
+std::vector<std::string> kernel_names(const std::string& directory);
+
+// All names that a scenario may use, but for kernels: those differ with where the scenario lies.
 Catalogue make_catalogue();
 
 }  // namespace jitrace

@@ -36,7 +36,7 @@ void add_run(CLI::App& app, jitrace::RunOptions& options, std::string& budget, s
       ->type_name("DIR[,DIR2]");
   run->add_option("--workers", options.overrides.workers, "processes that share the cache")->check(CLI::Range(1, 2048));
   run->add_option("--trials", options.overrides.trials, "trials a cell")->check(CLI::Range(1, 1000000));
-  run->add_option("--seed", options.overrides.seed, "the same scenario and seed give the same plans");
+  run->add_option("--seed", options.overrides.seed, "the same scenario and seed give the same plans")->check(CLI::NonNegativeNumber);
   run->add_option("--strategy", options.overrides.strategies, "only this subject or preset; repeatable")->delimiter(',');
   run->add_option("--toolchain", options.overrides.toolchains, "nvcc, nvrtc, cxx or fake; repeatable")->delimiter(',');
   run->add_option("--nvcc", options.nvcc, "path of an nvcc; repeatable: several CUDA versions in one run");

@@ -73,7 +73,8 @@ std::optional<Scenario> read_scenario(const std::string& path, const Overrides& 
 }
 
 ExitCode run_command(const RunOptions& options) {
-  const Catalogue catalogue = make_catalogue();
+  Catalogue catalogue = make_catalogue();
+  catalogue.kernels = kernel_names(find_kernels(options.scenario));
   const std::optional<Scenario> scenario = read_scenario(options.scenario, options.overrides, catalogue);
   if (!scenario) return ExitCode::usage;
   auto machine = look_around(options.nvcc);
