@@ -10,7 +10,8 @@ constexpr std::array event_names = std::to_array<std::string_view>({
     "fault_fired",   "fault_missed", "hang_proved", "watchdog",   "settled",         "ready",           "released",
     "get_begin",     "get_end",     "reached",     "resumed",     "waiting",         "wait_over",       "attempt_begin",
     "attempt_end",   "file_op",     "loaded",      "warned",      "outcome",         "tool_begin",      "tool_output",
-    "tool_end",      "served_request"});
+    "tool_end",      "served_request", "call",     "parked",      "time_passed",
+    "counted"});
 constexpr std::array condition_names =
     std::to_array<std::string_view>({"none", "absent", "flock", "reply", "child", "gate"});
 constexpr std::array cause_names = std::to_array<std::string_view>(
@@ -21,7 +22,7 @@ constexpr std::array outcome_names =
     std::to_array<std::string_view>({"none", "built", "served", "fell_back", "failed", "killed_by_plan",
                                      "killed_by_other", "crashed", "hung", "stalled", "could_not_start"});
 
-static_assert(event_names.size() == static_cast<std::size_t>(EventKind::served_request) + 1);
+static_assert(event_names.size() == static_cast<std::size_t>(EventKind::counted) + 1);
 static_assert(outcome_names.size() == static_cast<std::size_t>(Outcome::could_not_start) + 1);
 
 template <class Names, class Value>

@@ -52,6 +52,13 @@ enum class EventKind : std::uint16_t {
   tool_output,      // attempt; a: 1 begin to write the output, 2 half, 3 done; text: path
   tool_end,         // attempt; a: exit status as waitpid gives it
   served_request,   // daemon: key; attempt; text
+  // Written by the driver of a traced trial. There `slot` is the index of the process in the order of its start, not a
+  // worker's, and process_started has key: round; a: the parent's index, -1 for a worker itself; b: 1 if a tape
+  // stands in for the program; text: "ROLE|ARGUMENTS".
+  call,             // slot, pid; key: round; a: result, >= 0 or -errno; b: 1 if it changed cache or lock; text: what
+  parked,           // slot; text: what it waits for
+  time_passed,      // a: ns that were passed virtually; text: why
+  counted,          // of a trial that only counts: a: how often the whole tree made that call; text: what, as of `call`
 };
 
 enum class ConditionKind : std::int64_t { none, absent, flock, reply, child, gate };

@@ -18,7 +18,7 @@ std::string random_text(Rng& rng) {
 Event random_event(Rng& rng) {
   Event event;
   event.stamp = static_cast<Nanoseconds>(rng.next() >> 1);
-  event.kind = static_cast<EventKind>(rng.below(static_cast<std::uint64_t>(EventKind::served_request) + 1));
+  event.kind = static_cast<EventKind>(rng.below(static_cast<std::uint64_t>(EventKind::time_passed) + 1));
   event.point = static_cast<Point>(rng.below(point_count));
   event.slot = rng.below(3) == 0 ? driver_slot : static_cast<Slot>(rng.below(600));
   event.key = static_cast<std::uint16_t>(rng.below(4));
