@@ -53,6 +53,14 @@ void reap_ended(pid_t pid) {
   JITRACE_CHECK(wait_for(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | __WALL) == 0 && info.si_pid == pid);
 }
 
+Result<std::optional<TraceeStop>> next_tracee_stop(Blocking blocking) {
+  TraceeStop stop;
+  stop.thread = ::waitpid(-1, &stop.status, __WALL | (blocking == Blocking::yes ? 0 : WNOHANG));
+  if (stop.thread > 0) return std::optional(stop);
+  if (stop.thread == 0 || errno == EINTR) return std::optional<TraceeStop>();
+  return last_error("wait for a traced process");
+}
+
 bool is_own_child(pid_t pid) {
   siginfo_t info{};
   return wait_for(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;

@@ -36,4 +36,14 @@ void reap_ended(pid_t pid);
 // Whether this is a child of ours that is not yet reaped; tells nothing else about it.
 bool is_own_child(pid_t pid);
 
+// For a tracer: every thread that it traces, and every child.
+struct TraceeStop {
+  pid_t thread = -1;
+  int status = 0;  // as waitpid gives it: a ptrace event is in its third byte
+};
+enum class Blocking { no, yes };
+// The next stop or end, which is reaped with it. Nothing: there is none now; with Blocking::yes, a signal came first.
+// ECHILD: nobody is left.
+Result<std::optional<TraceeStop>> next_tracee_stop(Blocking blocking);
+
 }  // namespace jitrace

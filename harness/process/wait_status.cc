@@ -8,15 +8,19 @@
 #include "base/check.h"
 
 namespace jitrace {
-namespace {
-
-std::string signal_name(int number) {
+std::string name_of_signal(int number) {
   if (const char* name = ::sigabbrev_np(number); name != nullptr) return std::string("SIG") + name;
   if (number >= SIGRTMIN && number <= SIGRTMAX) return "SIGRTMIN+" + std::to_string(number - SIGRTMIN);
   return "signal " + std::to_string(number);
 }
 
-}  // namespace
+std::optional<int> parse_signal(std::string_view name) {
+  for (int number = 1; number < SIGRTMIN; ++number) {
+    const std::string known = name_of_signal(number);
+    if (name == known || (known.starts_with("SIG") && name == std::string_view(known).substr(3))) return number;
+  }
+  return std::nullopt;
+}
 
 WaitStatus WaitStatus::from_raw(int status) {
   if (WIFEXITED(status)) return {Kind::exited, WEXITSTATUS(status)};
@@ -53,8 +57,8 @@ int WaitStatus::raw() const {
 std::string WaitStatus::describe() const {
   switch (kind_) {
     case Kind::exited: return "exit " + std::to_string(value_);
-    case Kind::killed: return "killed by " + signal_name(value_);
-    case Kind::stopped: return "stopped by " + signal_name(value_);
+    case Kind::killed: return "killed by " + name_of_signal(value_);
+    case Kind::stopped: return "stopped by " + name_of_signal(value_);
     case Kind::continued: return "continued";
   }
   return {};

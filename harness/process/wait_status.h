@@ -1,8 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace jitrace {
+
+std::string name_of_signal(int number);                   // "SIGKILL", "SIGRTMIN+2", "signal 99"
+std::optional<int> parse_signal(std::string_view name);   // "TERM", "SIGTERM"
 
 // How a child reported, as one closed type. Every exit code and every signal survives the round trip through raw().
 class WaitStatus {
