@@ -186,15 +186,19 @@ std::vector<HeldLock> proc_locks() {
     const std::size_t colon = line.find(": ");
     if (colon == std::string::npos) continue;
     const bool waiting = line.compare(colon + 2, 3, "-> ") == 0;
-    char kind[16] = {};
+    char kind[16] = {}, access[16] = {}, end[32] = {};
     int pid = 0;
     unsigned major = 0, minor = 0;
-    unsigned long long inode = 0;
-    if (std::sscanf(line.c_str() + colon + (waiting ? 5 : 2), "%15s %*s %*s %d %x:%x:%llu", kind, &pid, &major, &minor,
-                    &inode) != 5) {
+    unsigned long long inode = 0, begin = 0;
+    if (std::sscanf(line.c_str() + colon + (waiting ? 5 : 2), "%15s %*s %15s %d %x:%x:%llu %llu %31s", kind, access, &pid, &major,
+                    &minor, &inode, &begin, end) != 8) {
       continue;
     }
-    locks.push_back({kind, waiting, static_cast<pid_t>(pid), major, minor, inode, line});
+    HeldLock lock{.kind = kind, .waiting = waiting, .pid = static_cast<pid_t>(pid), .device_major = major, .device_minor = minor,
+                  .inode = inode, .begin = begin, .line = line};
+    if (std::string_view(access) == "READ") lock.access = HeldLock::Access::read;
+    if (const auto last = parse_int(end)) lock.end = static_cast<std::uint64_t>(*last);  // else "EOF"
+    locks.push_back(std::move(lock));
   }
   return locks;
 }

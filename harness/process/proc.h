@@ -46,6 +46,8 @@ struct HeldLock {
   pid_t pid = -1;        // -1 for OFD locks; for flock the process that took it, dead or not
   std::uint32_t device_major = 0, device_minor = 0;
   std::uint64_t inode = 0;
+  enum class Access { read, write } access = Access::write;
+  std::uint64_t begin = 0, end = ~std::uint64_t{0};  // bytes, both included; of a flock: all
   std::string line;
 };
 std::vector<HeldLock> proc_locks();

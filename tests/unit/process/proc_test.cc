@@ -1,5 +1,6 @@
 #include "process/proc.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <tuple>
 
 #include "unit/process/fixture.h"
 
@@ -170,6 +172,32 @@ INSTANTIATE_TEST_SUITE_P(Kinds, ProcLocks,
                          ::testing::Values(KindOfLock{"flock", "FLOCK"}, KindOfLock{"posix", "POSIX"},
                                            KindOfLock{"ofd", "OFDLCK"}),
                          [](const auto& kind) { return std::string(kind.param.argument); });
+
+TEST(Proc, ALockOfSomeBytesSaysWhich) {
+  const TempDir dir = scratch();
+  const auto fd = open_fd(join(dir.path(), "lock"), O_RDWR | O_CREAT);
+  ASSERT_TRUE(fd);
+  for (const auto& [type, start, length] : {std::tuple{F_RDLCK, 10, 5}, std::tuple{F_WRLCK, 100, 0}}) {
+    struct flock range {};
+    range.l_type = static_cast<short>(type);
+    range.l_whence = SEEK_SET;
+    range.l_start = start;
+    range.l_len = length;
+    ASSERT_EQ(::fcntl(fd->get(), F_OFD_SETLK, &range), 0);
+  }
+  struct stat s {};
+  ASSERT_EQ(::fstat(fd->get(), &s), 0);
+  auto locks = proc_locks();
+  std::erase_if(locks, [&](const HeldLock& lock) { return lock.inode != s.st_ino || lock.device_minor != minor(s.st_dev); });
+  ASSERT_EQ(locks.size(), 2u);
+  if (locks[0].begin != 10) std::swap(locks[0], locks[1]);
+  EXPECT_EQ(locks[0].access, HeldLock::Access::read);
+  EXPECT_EQ(locks[0].begin, 10u);
+  EXPECT_EQ(locks[0].end, 14u);
+  EXPECT_EQ(locks[1].access, HeldLock::Access::write);
+  EXPECT_EQ(locks[1].begin, 100u);
+  EXPECT_EQ(locks[1].end, ~std::uint64_t{0});
+}
 
 TEST(Proc, WaitersForALockAreListedAsWaiting) {
   const TempDir dir = scratch();
