@@ -7,18 +7,16 @@
 
 #include "base/text.h"
 #include "reports/escape.h"
+#include "reports/page.h"
 #include "reports/phrases.h"
 #include "reports/wrap.h"
 
 namespace jitrace {
 namespace {
 
-enum class Ink { plain, bold, good, bad, dim };
-
-class Console {
+class Console : private Page {
  public:
-  Console(const Report& report, const ConsoleOptions& options)
-      : report_(report), options_(options), width_(static_cast<std::size_t>(std::max(60, options.width))) {}
+  Console(const Report& report, const ConsoleOptions& options) : Page(options), report_(report) {}
 
   std::string text() {
     title();
@@ -29,52 +27,10 @@ class Console {
     skipped();
     notes();
     end();
-    return std::move(out_);
+    return take();
   }
 
  private:
-  std::string ink(std::string text, Ink ink) const {
-    if (options_.colour == Colour::never || ink == Ink::plain) return text;
-    const char* code = ink == Ink::bold ? "1" : ink == Ink::good ? "32" : ink == Ink::bad ? "31" : "2";
-    return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
-  }
-
-  void line(std::string_view text, Ink how = Ink::plain) {
-    out_ += ink(std::string(text), how);
-    out_ += '\n';
-  }
-
-  // `text` behind `first`, its other lines under it.
-  void paragraph(std::string_view first, std::string_view text, Ink how = Ink::plain) {
-    const std::size_t indent = columns(first);
-    bool start = true;
-    for (const std::string& part : wrap(for_terminal(text), width_ - indent)) {
-      line((start ? std::string(first) : std::string(indent, ' ')) + part, how);
-      start = false;
-    }
-  }
-
-  // A command stays one that can be copied: broken only between its words, with a backslash.
-  void command(std::string_view indent, std::string_view text) {
-    std::string current(indent);
-    bool empty = true;
-    for (const std::string& word : split(for_terminal(text), ' ')) {
-      if (!empty && columns(current) + columns(word) + 3 > width_) {
-        line(current + " \\", Ink::bold);
-        current = std::string(indent) + "    ";
-        empty = true;
-      }
-      current += (empty ? "" : " ") + word;
-      empty = false;
-    }
-    line(current, Ink::bold);
-  }
-
-  void heading(std::string_view text) {
-    out_ += '\n';
-    paragraph("", text, Ink::bold);
-  }
-
   void title() {
     const Counts counts = count(report_);
     paragraph("", fmt::format("{}: {} cells, seed {}", report_.scenario, counts.cells, report_.seed), Ink::bold);
@@ -112,7 +68,7 @@ class Console {
   }
 
   // A narrow terminal gets the two times that matter most, and neither the third nor the builds.
-  bool roomy() const { return width_ >= 76; }
+  bool roomy() const { return width() >= 76; }
   std::string extra_columns(const std::string& all, const std::string& builds) const {
     if (!roomy()) return "";
     return fmt::format(" {} {}", fit(all, time_width, Fill::yes), fit(builds, builds_width, Fill::yes));
@@ -120,7 +76,7 @@ class Console {
 
   std::size_t seen_width() const {
     const std::size_t extra = roomy() ? 1 + time_width + 1 + builds_width : 0;
-    return width_ - 2 - name_width - 1 - 2 * (1 + time_width) - extra - 1 - standing_width;
+    return width() - 2 - name_width - 1 - 2 * (1 + time_width) - extra - 1 - standing_width;
   }
 
   void header() {
@@ -228,7 +184,7 @@ class Console {
 
   void end() {
     const Counts counts = count(report_);
-    out_ += '\n';
+    line("");
     const Ink how = report_.verdict == Grade::pass ? Ink::good : report_.verdict == Grade::fail ? Ink::bad : Ink::bold;
     std::string text = fmt::format("{}: {} met, {} not met, {} inconclusive, {} skipped", name_of(report_.verdict),
                                    counts.passed, counts.failed, counts.inconclusive, counts.skipped);
@@ -245,9 +201,6 @@ class Console {
   static constexpr std::size_t builds_width = 6;
   static constexpr std::size_t standing_width = 8;
   const Report& report_;
-  ConsoleOptions options_;
-  std::size_t width_;
-  std::string out_;
 };
 
 }  // namespace

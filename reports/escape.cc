@@ -1,5 +1,7 @@
 #include "reports/escape.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace jitrace {
@@ -105,6 +107,17 @@ std::string for_markdown(std::string_view text) {
     else if (std::string_view("\\`*_{}[]|~!").find(first) != std::string_view::npos) (out += '\\') += first;
     else out += sequence;
   });
+}
+
+std::string code_block(std::string_view text) {
+  const std::string clean = for_terminal(text);
+  std::size_t longest = 2, run = 0;
+  for (const char c : clean) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(longest + 1, '`');
+  return fmt::format("{}\n{}\n{}\n", fence, clean, fence);
 }
 
 std::string for_command_data(std::string_view text) {

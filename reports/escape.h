@@ -15,6 +15,8 @@ std::string for_terminal(std::string_view text);
 std::string for_xml(std::string_view text);
 // Within a table cell: pipes, markup, HTML, mentions and newlines lose their meaning.
 std::string for_markdown(std::string_view text);
+// Markdown: a block of code of its own, whose fence is longer than any run of backticks in the text.
+std::string code_block(std::string_view text);
 // The data and the properties of a GitHub workflow command.
 std::string for_command_data(std::string_view text);
 std::string for_command_property(std::string_view text);

@@ -8,18 +8,6 @@
 namespace jitrace {
 namespace {
 
-// A fence longer than any run of backticks in the text.
-std::string code_block(std::string_view text) {
-  const std::string clean = for_terminal(text);
-  std::size_t longest = 2, run = 0;
-  for (const char c : clean) {
-    run = c == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-  }
-  const std::string fence(longest + 1, '`');
-  return fmt::format("{}\n{}\n{}\n", fence, clean, fence);
-}
-
 std::string row(const Cell& cell) {
   return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", for_markdown(cell.strategy),
                      for_markdown(headline(cell)), duration_or_dash(cell.handoff, &Spread::p50),
