@@ -22,6 +22,9 @@ struct Catalogue {
   std::vector<CataloguePreset> presets;
   std::vector<std::string> toolchains{"nvcc", "nvrtc", "cxx", "fake"};
   std::vector<std::string> loaders{"auto", "cuda", "elf", "dlopen", "fake"};
+  std::vector<std::string> sweep_columns{"tree", "builder_orphan_first", "builder_orphan_held", "tree_waiter",
+                                         "builder_orphan_first_waiter", "builder_orphan_held_waiter"};
+  std::vector<std::string> sweep_ends{"recovered", "hang", "failed", "torn"};  // those that can be promised
   std::vector<std::string> finding_classes;
   std::vector<std::string> kernels;  // empty: not checked here
 

@@ -1,6 +1,7 @@
 #include "scenario/parse.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -65,26 +66,51 @@ std::string stem(std::string_view file) {
   return file.empty() ? "scenario" : std::string(file);
 }
 
+struct Sources {
+  std::vector<FaultSource> faults;
+  std::vector<ExpectSource> expects;
+  std::vector<SweepSource> sweeps;
+};
+
 // Lays the document over the scenario.
-void read_document(const Node& root, Reading& reading, Scenario& scenario, std::vector<FaultSource>& fault_sources,
-                   std::vector<ExpectSource>& expect_sources) {
+void read_document(const Node& root, Reading& reading, Scenario& scenario, Sources& sources) {
   TableReader table(&root, "", reading.complaints);
   read_head(table.table("scenario"), reading, scenario);
   read_workload(table.table("workload"), reading, scenario.workload);
   read_cache(table.table("cache"), reading, scenario.cache);
   read_subjects(table.tables("subject"), reading, scenario.subjects);
-  read_faults(table.tables("fault"), reading, scenario.faults, fault_sources);
-  read_expects(table.tables("expect"), reading, scenario.expects, expect_sources);
+  read_faults(table.tables("fault"), reading, scenario.faults, sources.faults);
+  read_expects(table.tables("expect"), reading, scenario.expects, sources.expects);
+  read_sweeps(table.tables("sweep"), reading, scenario.sweeps, sources.sweeps);
   table.finish();
+}
+
+void check_sweeps(const Scenario& scenario, const std::vector<SweepSource>& sources, Reading& reading) {
+  std::vector<std::string> subjects;
+  for (const Subject& subject : scenario.subjects) subjects.push_back(subject.name);
+  for (const SweepSource& source : sources) {
+    for (const Word& word : source.subjects) one_of(word, "subject", subjects, reading);
+  }
+}
+
+// What lies beside the scenario is found wherever it is started from.
+void put_here(Scenario& scenario) {
+  constexpr std::string_view name = "{here}";
+  std::error_code code;
+  const std::string here = std::filesystem::absolute(scenario.file, code).lexically_normal().parent_path();
+  for (Subject& subject : scenario.subjects) {
+    for (std::string& word : subject.command) {
+      for (std::size_t at = 0; (at = word.find(name, at)) != std::string::npos; at += here.size()) word.replace(at, name.size(), here);
+    }
+  }
 }
 
 void apply_defaults(const Catalogue& catalogue, Scenario& scenario) {
   // What the built-in file says wrong is for its own test to find; a catalogue of a test may lack its kernel.
   Complaints unheard("defaults.toml");
   Reading reading{catalogue, unheard};
-  std::vector<FaultSource> fault_sources;
-  std::vector<ExpectSource> expect_sources;
-  read_document(parse_document(default_scenario()).root, reading, scenario, fault_sources, expect_sources);
+  Sources sources;
+  read_document(parse_document(default_scenario()).root, reading, scenario, sources);
 }
 
 }  // namespace
@@ -101,15 +127,16 @@ ParsedScenario parse_scenario(std::string_view text, std::string_view file, cons
     complaints.add(document.error_place, document.error);
     return {std::nullopt, complaints.sorted()};
   }
-  std::vector<FaultSource> fault_sources;
-  std::vector<ExpectSource> expect_sources;
-  read_document(document.root, reading, scenario, fault_sources, expect_sources);
+  Sources sources;
+  read_document(document.root, reading, scenario, sources);
   if (scenario.subjects.empty()) {
     complaints.add(place_of(document.root.find("subject")), "there is no [[subject]], so nothing to test");
   }
   if (scenario.faults.empty()) scenario.faults.push_back({});  // the control alone
-  check_links(scenario, fault_sources, expect_sources, reading);
+  check_links(scenario, sources.faults, sources.expects, reading);
+  check_sweeps(scenario, sources.sweeps, reading);
   if (!complaints.none()) return {std::nullopt, complaints.sorted()};
+  put_here(scenario);
   return {std::move(scenario), {}};
 }
 

@@ -53,7 +53,7 @@ struct Subject {
   std::string name;
   std::vector<WorkerEntry> workers;
   bool fixed_size = false;        // workers were written out: there are as many as that
-  std::vector<std::string> command;
+  std::vector<std::string> command;  // {here} is replaced already; {cache} {worker} {key} {out} when it is started
 };
 
 struct BeforeStep {
@@ -96,6 +96,18 @@ struct ExpectEntry {
   Expectation expectation;
 };
 
+// What a sweep of a subject has to show in a range of its matrix; every cell that is in none has to be recovered. Over all
+// ranges that hold a cell, the last has the word.
+struct SweepEntry {
+  std::vector<std::string> subjects;  // empty: every one
+  std::vector<std::string> faults;    // patterns: for such faults at calls that match `after`, and for no row
+  std::string after;                  // the first row whose call matches opens it; empty: it begins with the first row
+  std::string role = "*";             // … and is made by such a process
+  std::string until;                  // the first later row whose call matches is behind its end; empty: to the end
+  std::vector<std::string> columns;   // empty: all
+  std::vector<std::string> ends;      // one of them; not empty
+};
+
 struct Scenario {
   std::string file;
   std::string name;
@@ -105,6 +117,7 @@ struct Scenario {
   std::vector<Subject> subjects;
   std::vector<FaultEntry> faults;  // at least one
   std::vector<ExpectEntry> expects;
+  std::vector<SweepEntry> sweeps;
 };
 
 }  // namespace jitrace

@@ -34,13 +34,6 @@ std::optional<Nanoseconds> read_limit(TableReader& table, std::string_view key) 
   return static_cast<Nanoseconds>(*ms * 1e6);
 }
 
-// Nothing for "*", which says every one.
-std::vector<Word> read_filter(TableReader& table, std::string_view key) {
-  auto words = table.words(key).value_or(std::vector<Word>{});
-  if (std::any_of(words.begin(), words.end(), [](const Word& word) { return word.text == "*"; })) words.clear();
-  return words;
-}
-
 void read_expect(const Node* node, Reading& reading, std::vector<ExpectEntry>& out, std::vector<ExpectSource>& sources) {
   TableReader table(node, "[[expect]]", reading.complaints);
   ExpectEntry entry;

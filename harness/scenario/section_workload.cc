@@ -135,6 +135,12 @@ bool good_path(const Word& word, Reading& reading) {
   return good;
 }
 
+std::vector<Word> read_filter(TableReader& table, std::string_view key) {
+  auto words = table.words(key).value_or(std::vector<Word>{});
+  if (std::any_of(words.begin(), words.end(), [](const Word& word) { return word.text == "*"; })) words.clear();
+  return words;
+}
+
 std::vector<std::string> texts(const std::vector<Word>& words) {
   std::vector<std::string> out;
   for (const Word& word : words) out.push_back(word.text);

@@ -23,6 +23,9 @@ struct ExpectSource {
   Position place;
   std::vector<Word> subjects, faults, toolchains;
 };
+struct SweepSource {
+  std::vector<Word> subjects;
+};
 
 void read_head(const Node* node, Reading& reading, Scenario& out);
 void read_workload(const Node* node, Reading& reading, Workload& out);
@@ -32,6 +35,8 @@ void read_faults(const std::vector<const Node*>& nodes, Reading& reading, std::v
                  std::vector<FaultSource>& sources);
 void read_expects(const std::vector<const Node*>& nodes, Reading& reading, std::vector<ExpectEntry>& out,
                   std::vector<ExpectSource>& sources);
+void read_sweeps(const std::vector<const Node*>& nodes, Reading& reading, std::vector<SweepEntry>& out,
+                 std::vector<SweepSource>& sources);
 
 // Shared by the sections.
 std::vector<std::string> preset_names(const Catalogue& catalogue);
@@ -40,6 +45,8 @@ bool one_of(const Word& word, std::string_view what, const std::vector<std::stri
 bool good_name(const Word& word, Reading& reading);
 // A path inside the cache: relative, without "..".
 bool good_path(const Word& word, Reading& reading);
+// Nothing for "*", which says every one.
+std::vector<Word> read_filter(TableReader& table, std::string_view key);
 std::vector<std::string> texts(const std::vector<Word>& words);
 
 }  // namespace jitrace

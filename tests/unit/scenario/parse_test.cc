@@ -34,7 +34,7 @@ TEST(Parse, TheDefaultsShowEveryKeyOfTheDefaultValues) {
                           "workers", "keys", "rounds", "gets", "trials", "seed", "fake_ms", "bound_scale", "watchdog_s",
                           "dirs", "clients", "rename", "preset", "presets", "command", "name", "about", "who", "at", "what",
                           "occurrence", "waiters", "order", "until", "path", "also", "before", "subjects", "subject", "fault",
-                          "always", "sometimes", "never", "recovered", "fell_back", "builds", "handoff_ms_max"}) {
+                          "always", "sometimes", "never", "recovered", "fell_back", "builds", "handoff_ms_max", "after", "role", "columns", "ends"}) {
     EXPECT_NE(default_scenario().find(std::string(key) + " = "), std::string_view::npos) << key;
   }
 }
