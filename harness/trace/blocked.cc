@@ -1,0 +1,175 @@
+#include "trace/blocked.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/fd.h"
+#include "base/file.h"
+#include "trace/decode.h"
+
+namespace jitrace {
+namespace {
+
+std::string task_file(pid_t process, pid_t thread, const char* name) {
+  return "/proc/" + std::to_string(process) + "/task/" + std::to_string(thread) + "/" + name;
+}
+
+std::string first_bytes(const std::string& path) {
+  char buffer[4096];
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return {};
+  const Fd owned(fd);
+  const ssize_t got = ::read(fd, buffer, sizeof buffer);
+  return got <= 0 ? std::string() : std::string(buffer, static_cast<std::size_t>(got));
+}
+
+std::string field(const std::string& text, const char* name) {
+  const std::size_t at = text.find(name);
+  if (at == std::string::npos) return {};
+  const std::size_t from = text.find_first_not_of(" \t", at + std::strlen(name));
+  const std::size_t to = text.find('\n', at + std::strlen(name));  // the name may begin with one itself
+  return from == std::string::npos || to == std::string::npos || from >= to ? std::string()
+                                                                            : text.substr(from, to - from);
+}
+
+std::string target_of(pid_t process, std::uint64_t fd) {
+  char buffer[PATH_MAX];
+  const std::string link = "/proc/" + std::to_string(process) + "/fd/" + std::to_string(static_cast<int>(fd));
+  const ssize_t length = ::readlink(link.c_str(), buffer, sizeof buffer);
+  return length <= 0 ? std::string() : std::string(buffer, static_cast<std::size_t>(length));
+}
+
+bool starts_a_child(std::uint64_t number) { return number == SYS_vfork || number == SYS_clone || number == SYS_clone3; }
+
+// A wait's length in milliseconds as poll takes it: negative is for ever.
+void milliseconds_argument(BlockedThread& out, std::uint64_t value) {
+  const int time = static_cast<int>(value);
+  if (time >= 0) out.after = milliseconds(time);
+}
+
+void classify(BlockedThread& out, pid_t process, pid_t thread, const VirtualClock& clock) {
+  using On = BlockedThread::On;
+  const TraceeMemory memory(thread);
+  const auto timespec_argument = [&](int index) {
+    if (out.args[index] != 0) out.after = read_timespec(memory, out.args[index]);
+  };
+  out.what = name_of_call(out.number);
+  switch (out.number) {
+    case SYS_wait4:
+    case SYS_waitid:
+      out.on = On::child;
+      out.what = "waits for a child";
+      return;
+    case SYS_vfork:
+    case SYS_clone:
+    case SYS_clone3:
+      out.on = On::child;
+      out.what = "waits for the exec of a child";
+      return;
+    case SYS_futex: {
+      out.on = On::thread;
+      const int operation = static_cast<int>(out.args[1]) & FUTEX_CMD_MASK;
+      if (out.args[3] == 0) return;
+      if (operation == FUTEX_WAIT) return timespec_argument(3);
+      const auto until = read_timespec(memory, out.args[3]);
+      const auto seen = clock.read((out.args[1] & FUTEX_CLOCK_REALTIME) != 0 ? CLOCK_REALTIME : CLOCK_MONOTONIC);
+      if (until && seen) out.due = clock.now() + (*until - *seen);
+      return;
+    }
+    case SYS_poll:
+      out.on = On::events;
+      return milliseconds_argument(out, out.args[2]);
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+      out.on = On::events;
+      return milliseconds_argument(out, out.args[3]);
+    case SYS_epoll_pwait2:
+      out.on = On::events;
+      return timespec_argument(3);
+    case SYS_ppoll:
+      out.on = On::events;
+      return timespec_argument(2);
+    case SYS_pselect6:
+      out.on = On::events;
+      return timespec_argument(4);
+    case SYS_select:
+      out.on = On::events;
+      if (out.args[4] != 0) out.after = read_timeval(memory, out.args[4]);
+      return;
+    case SYS_rt_sigtimedwait:
+      out.on = On::events;
+      return timespec_argument(2);
+    case SYS_pause:
+    case SYS_rt_sigsuspend:
+      out.on = On::events;
+      return;
+    case SYS_read:
+    case SYS_readv:
+    case SYS_write:
+    case SYS_writev: {
+      const std::string target = target_of(process, out.args[0]);
+      if (target.starts_with("pipe:") || target.starts_with("anon_inode:")) out.on = On::pipe;
+      out.what += " " + target;
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+}  // namespace
+
+bool sleeps_deep_in_fork(pid_t process, pid_t thread) {
+  const std::string status = first_bytes(task_file(process, thread, "status"));
+  if (field(status, "State:").substr(0, 1) != "D") return false;
+  const std::string call = first_bytes(task_file(process, thread, "syscall"));
+  return starts_a_child(std::strtoull(call.c_str(), nullptr, 10));
+}
+
+bool is_ended_leader(pid_t process, pid_t thread) {
+  return process == thread && field(first_bytes(task_file(process, thread, "status")), "State:").substr(0, 1) == "Z";
+}
+
+std::optional<BlockedThread> blocked_thread(pid_t process, pid_t thread, Vfork vfork, const VirtualClock& clock) {
+  const std::string status = first_bytes(task_file(process, thread, "status"));
+  const std::string state = field(status, "State:").substr(0, 1);
+  if (state != "S" && (state != "D" || vfork == Vfork::no)) return std::nullopt;
+  const std::string call = first_bytes(task_file(process, thread, "syscall"));
+  BlockedThread out;
+  unsigned long long value[8];
+  long number = -1;
+  if (std::sscanf(call.c_str(), "%ld %llx %llx %llx %llx %llx %llx %llx %llx", &number, &value[0], &value[1], &value[2],
+                  &value[3], &value[4], &value[5], &value[6], &value[7]) != 9 ||
+      number < 0) {
+    return std::nullopt;
+  }
+  out.number = static_cast<std::uint64_t>(number);
+  if (state == "D" && !starts_a_child(out.number)) return std::nullopt;
+  for (std::size_t i = 0; i < out.args.size(); ++i) out.args[i] = value[i];
+  out.call = call;
+  out.key = call + field(status, "\nvoluntary_ctxt_switches:") + "," + field(status, "nonvoluntary_ctxt_switches:");
+  classify(out, process, thread, clock);
+  return out;
+}
+
+bool has_deliverable_signal(pid_t process, pid_t thread) {
+  const std::string status = first_bytes(task_file(process, thread, "status"));
+  const auto mask = [&](const char* name) { return std::strtoull(field(status, name).c_str(), nullptr, 16); };
+  const std::uint64_t pending = (mask("SigPnd:") | mask("ShdPnd:")) & ~mask("SigBlk:") & ~mask("SigIgn:");
+  if (pending == 0) return false;
+  const auto bit = [](int number) { return 1ULL << (number - 1); };
+  // Without a handler these end no wait; a stopped one waits on afterwards.
+  const std::uint64_t harmless = bit(SIGCHLD) | bit(SIGURG) | bit(SIGWINCH) | bit(SIGCONT) | bit(SIGSTOP) |
+                                 bit(SIGTSTP) | bit(SIGTTIN) | bit(SIGTTOU);
+  return (pending & (mask("SigCgt:") | ~harmless)) != 0;
+}
+
+}  // namespace jitrace
