@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "event/history.h"
+#include "plan/sweep_matrix.h"
+#include "plan/trace_plan.h"
+
+namespace jitrace {
+
+// What two fault-free runs left alike: files whose bytes never differ are artifacts, and what is judged by.
+struct SweepReference {
+  std::map<std::string, std::uint64_t> artifacts;  // path → digest
+  std::set<std::string> names;                     // everything that a fault-free run leaves, as patterns
+
+  static SweepReference of(const std::vector<const History*>& fault_free);
+};
+
+// Judges one traced trial: a kill and what fresh processes made of it.
+SweepCell judge_sweep(const History& history, const SweepReference& reference, SweepColumn column);
+
+// Judges an error that one call answered: the process that got it may fail, but neither wait for ever nor leave what a
+// fresh one cannot do with.
+SweepCell judge_answer(const History& history, const SweepReference& reference);
+
+// Judges what a plan of a sweep came to, whichever it is.
+SweepCell judge_traced(const TracePlan& plan, const History& history, const SweepReference& reference);
+
+// "exit 1: no such file" of a fault-free run that did not end well; empty if it did.
+std::string failure_of(const History& fault_free);
+
+// The least that the hangs of the histories were proved to, from their hang_proved events.
+struct HangBounds {
+  double virtual_hours = 0;
+  std::uint64_t polls = 0;
+};
+void lower(HangBounds& bounds, const History& history);
+
+}  // namespace jitrace
