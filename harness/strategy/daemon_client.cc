@@ -19,7 +19,6 @@ namespace {
 
 constexpr Nanoseconds connect_interval = milliseconds(5);
 constexpr Nanoseconds shortest_bound = seconds(1);  // ten signs of life of the server
-constexpr Nanoseconds server_idle = seconds(600);
 
 // Hands the lock over: the server inherits the open file description, so the lock passes without a moment in between
 // and lives as long as the server does.
@@ -27,7 +26,7 @@ Result<void> start_server(const Fd& lock, const Job& job) {
   TRY_ASSIGN(const Fd nothing, open_fd("/dev/null", O_RDWR));
   Command command;
   command.argv = {join(job.libexec, "daemon"), std::to_string(lock.get()), job.root, job.board,
-                  std::to_string(server_idle)};
+                  std::to_string(job.server_idle)};
   // Pipes of the one who happened to start it would stay open for its life.
   command.in = command.out = command.err = nothing.get();
   command.inherit = {lock.get()};

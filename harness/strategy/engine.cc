@@ -211,6 +211,7 @@ Result<void> Engine::remove_files(Work& work, Remove what) {
 }
 
 std::uint64_t Engine::next_attempt() {
+  if (job_.attempt != 0) return job_.attempt;
   const std::uint64_t of_slot = derive_seed(job_.seed, job_.slot);
   return std::max<std::uint64_t>(1, derive_seed(of_slot, ++attempts_));
 }

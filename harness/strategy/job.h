@@ -41,6 +41,8 @@ struct Job {
   double bound_scale = 1.0;
   Nanoseconds fake_duration = 0;
   std::uint64_t seed = 0;
+  std::uint64_t attempt = 0;    // of every build; 0: each is another, drawn from seed and slot
+  Nanoseconds server_idle = seconds(600);  // after which a compile server that was started here leaves
 };
 
 }  // namespace jitrace
