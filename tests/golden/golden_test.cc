@@ -6,12 +6,14 @@
 #include "base/atomic_file.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "golden/sample_matrix.h"
 #include "golden/sample_report.h"
 #include "reports/annotations.h"
 #include "reports/console.h"
 #include "reports/json.h"
 #include "reports/junit.h"
 #include "reports/markdown.h"
+#include "reports/matrix.h"
 
 namespace jitrace {
 namespace {
@@ -50,6 +52,14 @@ TEST(Golden, Markdown) { expect_golden("summary.md", render_markdown(sample_repo
 TEST(Golden, Annotations) {
   expect_golden("annotations.txt", join_text(github_annotations(sample_report()), "\n") + "\n");
 }
+
+TEST(GoldenSweep, Console) { expect_golden("sweep.txt", render_matrix_console(sample_matrix())); }
+TEST(GoldenSweep, ConsoleInColourOfAllThatCanGoWrong) {
+  expect_golden("sweep-hostile-colour.txt", render_matrix_console(hostile_matrix(), {Colour::always, 80}));
+}
+TEST(GoldenSweep, Json) { expect_golden("sweep.json", render_matrix_json(hostile_matrix())); }
+TEST(GoldenSweep, Junit) { expect_golden("sweep-junit.xml", render_matrix_junit(hostile_matrix())); }
+TEST(GoldenSweep, Markdown) { expect_golden("sweep.md", render_matrix_markdown(hostile_matrix())); }
 
 }  // namespace
 }  // namespace jitrace

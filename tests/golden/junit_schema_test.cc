@@ -8,8 +8,10 @@
 
 #include "base/file.h"
 #include "base/temp_dir.h"
+#include "golden/sample_matrix.h"
 #include "golden/sample_report.h"
 #include "reports/junit.h"
+#include "reports/matrix.h"
 
 namespace jitrace {
 namespace {
@@ -48,6 +50,14 @@ TEST_F(JunitSchema, ARunWithoutCellsIsValid) {
   const int code = check(render_junit(Report{}));
   if (code == 127) GTEST_SKIP() << "xmllint is not installed";
   EXPECT_EQ(code, 0);
+}
+
+TEST_F(JunitSchema, SweepsAreValid) {
+  for (const SweepMatrix& matrix : {sample_matrix(), hostile_matrix(), SweepMatrix{}}) {
+    const int code = check(render_matrix_junit(matrix));
+    if (code == 127) GTEST_SKIP() << "xmllint is not installed";
+    EXPECT_EQ(code, 0);
+  }
 }
 
 // The schema can say no.
