@@ -1,0 +1,3 @@
+#include "half.h"
+
+extern "C" int answer() { return 2 * half(); }

@@ -1,0 +1,3 @@
+#include "half.h"
+
+int half() { return 21; }
