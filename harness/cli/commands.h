@@ -9,6 +9,8 @@ namespace jitrace {
 ExitCode run_command(const RunOptions& options);
 ExitCode list_command();
 ExitCode doctor_command();
+ExitCode record_command(const TracedOptions& options);
+ExitCode sweep_command(const SweepOptions& options);
 ExitCode replay_command(const ReplayOptions& options);
 ExitCode report_command(const ReportOptions& options);
 

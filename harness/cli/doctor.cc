@@ -10,6 +10,7 @@
 #include "cli/machine.h"
 #include "cli/prepared.h"
 #include "loader/loader.h"
+#include "trial/lane_runner.h"
 
 namespace jitrace {
 namespace {
@@ -62,7 +63,14 @@ ExitCode doctor_command() {
   std::printf("control\n");
   say("ok", "gated", "built-in subjects stop at named points");
   say("ok", "free", "any command, kills at a random moment");
-  say("no", "traced", "not part of this version");
+  const auto traced = LaneRunner::try_out(machine->libexec);
+  if (!traced) {
+    say("no", "traced", traced.error().message() + "; ptrace and seccomp filters have to be allowed");
+  } else if (const int lanes = LaneRunner::side_by_side(); lanes > 1) {
+    say("ok", "traced", "any command, at its system calls; " + std::to_string(lanes) + " lanes side by side");
+  } else {
+    say("ok", "traced", "any command, at its system calls; one lane: private mounts, for more, need root");
+  }
   std::printf("where a cache may lie\n");
   for (const std::string& directory : {std::string("."), std::string("/tmp"), std::string("/dev/shm")}) {
     const CacheInfo info = describe_cache(directory);

@@ -18,13 +18,6 @@ namespace {
 
 constexpr int record_version = 1;
 
-// NO_COLOR: https://no-color.org, any value that is not empty.
-Colour colour_for(WantColour wanted) {
-  const char* none = std::getenv("NO_COLOR");
-  const bool terminal = ::isatty(STDOUT_FILENO) == 1 && (none == nullptr || *none == '\0');
-  return wanted == WantColour::always || (wanted == WantColour::automatic && terminal) ? Colour::always : Colour::never;
-}
-
 // One item of a packed line; a run file that was edited or damaged may lack it.
 Result<std::string> item(const std::map<std::string, std::string>& items, const std::string& name) {
   const auto found = items.find(name);
@@ -38,6 +31,13 @@ void add_optional(Fields& fields, const char* name, const std::optional<T>& valu
 }
 
 }  // namespace
+
+// NO_COLOR: https://no-color.org, any value that is not empty.
+Colour colour_for(WantColour wanted) {
+  const char* none = std::getenv("NO_COLOR");
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1 && (none == nullptr || *none == '\0');
+  return wanted == WantColour::always || (wanted == WantColour::automatic && terminal) ? Colour::always : Colour::never;
+}
 
 Result<void> save_record(const RunDir& run_dir, const Record& record, const std::string& scenario_path) {
   Fields fields("run", record_version);

@@ -8,6 +8,7 @@
 #include "cli/campaign.h"
 #include "cli/options.h"
 #include "cli/run_dir.h"
+#include "reports/console.h"
 #include "scenario/scenario.h"
 #include "verdict/cell.h"
 
@@ -34,6 +35,8 @@ std::optional<Scenario> read_scenario(const std::string& path, const Overrides& 
 
 Report make_report(const Scenario& scenario, const Record& record, const Campaign& campaign, const std::string& out);
 std::unique_ptr<Progress> make_progress();
+// NO_COLOR and whether standard output is a terminal decide where the user did not.
+Colour colour_for(WantColour wanted);
 std::string console_text(const Report& report, WantColour colour);
 
 }  // namespace jitrace

@@ -11,6 +11,7 @@
 #include "cli/prepared.h"
 #include "cli/record.h"
 #include "cli/run_dir.h"
+#include "cli/traced_replay.h"
 #include "search/replay.h"
 #include "verdict/trial_verdict.h"
 
@@ -85,6 +86,7 @@ void print(const Plan& plan, const Counted& counted, const std::string& before) 
 }  // namespace
 
 ExitCode replay_command(const ReplayOptions& options) {
+  if (const auto text = read_file(options.file); text && is_traced_plan(*text)) return replay_traced(*text, options);
   const auto plan = plan_in(options.file);
   if (!plan) return complain(make_error("replay", options.file, plan.error().code, plan.error().message()), ExitCode::usage);
   auto machine = look_around(options.nvcc);

@@ -107,4 +107,10 @@ Result<std::vector<std::string>> RunDir::histories() const {
   return found;
 }
 
+std::string shown_path(const std::string& path) {
+  std::error_code code;
+  const std::string here = std::filesystem::current_path(code).string() + "/";
+  return !code && path.size() > here.size() && path.starts_with(here) ? path.substr(here.size()) : path;
+}
+
 }  // namespace jitrace

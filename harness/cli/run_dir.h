@@ -45,4 +45,7 @@ class RunDir {
   std::vector<std::string> made_;  // by create(), innermost first
 };
 
+// A path for the reader of a terminal: from the working directory if it lies below that, else as it is.
+std::string shown_path(const std::string& path);
+
 }  // namespace jitrace

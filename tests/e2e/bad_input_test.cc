@@ -49,6 +49,14 @@ TEST_F(BadInput, NamesThatNobodyKnows) {
   EXPECT_NE(refused({"run", smoke, "--loader", "lodr"}).err.find("\"lodr\""), std::string::npos);
 }
 
+TEST_F(BadInput, AKernelThatIsNowhereNamesTheNearest) {
+  for (const char* command : {"run", "sweep"}) {
+    const std::string path = scenario("[workload]\nkernels = [\"axpi\"]\ntoolchains = [\"fake\"]\n[[subject]]\npreset = \"sound\"\n");
+    EXPECT_NE(refused({command, path}).err.find(path + ":2:12: unknown kernel \"axpi\"; did you mean \"axpy\"?"), std::string::npos)
+        << run({command, path}).err;
+  }
+}
+
 TEST_F(BadInput, MissingScenario) {
   const Ran ran = refused({"run", at("work/nowhere.toml")});
   EXPECT_NE(ran.err.find(at("work/nowhere.toml")), std::string::npos) << ran.err;

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/exit_code.h"
+#include "cli/interrupt.h"
+#include "cli/options.h"
+#include "cli/prepared.h"
+#include "cli/run_dir.h"
+#include "plan/trace_plan.h"
+#include "trace/zygote.h"
+#include "trial/lane_runner.h"
+
+namespace jitrace {
+
+// What `record`, `sweep` and the replay of a traced plan share: where they work, and what is gone when they end.
+class TracedRun {
+ public:
+  // `name` is the run directory's, where none was given. `jobs` 0: one lane a CPU. Prints why not.
+  static std::unique_ptr<TracedRun> begin(const TracedOptions& options, const std::string& name, int jobs, ExitCode* code);
+  ~TracedRun();  // the caches under test go; the run directory stays unless discard() was called
+  TracedRun(const TracedRun&) = delete;
+  TracedRun& operator=(const TracedRun&) = delete;
+
+  // Command, directory and bounds as asked for.
+  TracePlan base() const;
+  // Carries plans out; a failure of one is `done`'s to see.
+  Result<void> run(const std::vector<TracePlan>& plans, const LaneRunner::Done& done);
+  // One plan.
+  Result<History> run_one(const TracePlan& plan);
+
+  const RunDir& dir() const { return *dir_; }
+  const std::string& cache() const { return places_.cache; }
+  int lanes() const { return places_.lanes; }
+  int signal() { return interrupt_->signal(); }
+  int interrupt() const { return places_.interrupt; }
+  Zygote::Wanted zygote_wanted(const std::vector<std::string>& modules) const;
+  void keep(Zygote zygote) { zygote_.emplace(std::move(zygote)); }  // it ends with the run
+  void discard();  // nothing worth keeping was found out
+
+ private:
+  explicit TracedRun(const TracedOptions& options) : options_(options) {}
+  TracedOptions options_;
+  std::optional<Interrupt> interrupt_;
+  std::optional<RunDir> dir_;
+  std::vector<Lane> guards_;
+  std::string root_;
+  LaneRunner::Places places_;
+  std::optional<Zygote> zygote_;
+};
+
+// As it was typed.
+std::string command_line(const std::vector<std::string>& command);
+// 130, 143, or the code of the error.
+ExitCode stopped(TracedRun& run, const Error& error);
+
+}  // namespace jitrace
