@@ -13,7 +13,8 @@ LockChoice torch_baton_lock() {
   return lock;
 }
 
-// py-filelock: opens at each try, and takes a file that was unlinked in between for no lock.
+// py-filelock: opens at each try, and takes a file that was unlinked in between for no lock. Before it makes the file,
+// it tries flock on an anonymous one beside it (O_TMPFILE), which nobody else ever sees: left out.
 LockChoice torch_flock_lock() {
   LockChoice lock;
   lock.kind = LockKind::flock;
@@ -82,7 +83,7 @@ Preset torch_flock() {
   Preset p = torch_baton();
   p.name = "torch-flock";
   p.mirrors =
-      "torch >= 2.14 (PR #190543 by its description; py-filelock @ 61511eb _unix.py:74-156); not verified against 2.14";
+      "torch >= 2.14 (PR #190543); its steps are those of torch 2.14.1 with filelock 4.3.1, recorded 2026-12-01";
   p.locks = {torch_flock_lock()};
   return p;
 }

@@ -43,6 +43,7 @@ TEST(PresetSteps, TorchBaton) {
                                       "loaded 0"}})));
 }
 
+// As torch 2.14.1 was recorded: the file stays, and the load comes after the release.
 TEST(PresetSteps, TorchFlock) {
   EXPECT_THAT(cold_build("torch-flock"),
               ElementsAreArray(with({{"@make_dir k0", "op mkdir k0", "@lock_wait k0/lock", "op create k0/lock",
@@ -50,6 +51,15 @@ TEST(PresetSteps, TorchFlock) {
                                      ninja_build,
                                      {"@unlock k0/lock", "op unlock k0/lock", "@load k0/k0.so", "op load k0/k0.so",
                                       "loaded 0"}})));
+}
+
+// Its waiter, too: open, flock without blocking, close, 50 ms, and so on without a bound.
+TEST(PresetSteps, TorchFlockOpensTheFileAtEachTry) {
+  const LockChoice& lock = find_preset("torch-flock")->locks.front();
+  EXPECT_EQ(lock.poll, milliseconds(50));
+  EXPECT_TRUE(lock.reopens);
+  EXPECT_EQ(lock.bound, 0);
+  EXPECT_EQ(lock.inherit, InheritLock::no);
 }
 
 TEST(PresetSteps, MsaFlockOverBatonLoadsInsideTheOuterLock) {
