@@ -220,12 +220,7 @@ std::string step_words(const std::string& step) {
 }
 
 std::string replay_command(const SweepCell& cell) {
-  if (cell.replay.empty()) return "";
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:=@%";
-  if (cell.replay.find_first_not_of(plain) == std::string::npos) return "jitrace replay " + cell.replay;
-  std::string quoted;
-  for (const char c : cell.replay) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return "jitrace replay '" + quoted + "'";
+  return cell.replay.empty() ? std::string() : shell_line({"jitrace", "replay", cell.replay});
 }
 
 std::string grouped_digits(std::size_t number) {

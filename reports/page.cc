@@ -33,10 +33,28 @@ void Page::paragraph(std::string_view first, std::string_view text, Ink how) {
   }
 }
 
+namespace {
+
+// As a shell would, with the quotes left on.
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words(1);
+  bool quoted = false;
+  char before = 0;
+  for (const char c : line) {
+    if (c == '\'' && (quoted || before != '\\')) quoted = !quoted;
+    if (c == ' ' && !quoted) words.emplace_back();
+    else words.back() += c;
+    before = c;
+  }
+  return words;
+}
+
+}  // namespace
+
 void Page::command(std::string_view indent, std::string_view text) {
   std::string current(indent);
   bool empty = true;
-  for (const std::string& word : split(for_terminal(text), ' ')) {
+  for (const std::string& word : words_of(for_terminal(text))) {
     if (!empty && columns(current) + columns(word) + 3 > width_) {
       line(current + " \\", Ink::bold);
       current = std::string(indent) + "    ";

@@ -66,6 +66,27 @@ std::string join_text(const std::vector<std::string>& parts, std::string_view se
   return text;
 }
 
+std::string shell_quoted(std::string_view word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%^{}";
+  const bool has_braces = word.find_first_of("{}") != std::string_view::npos;
+  // "{cache}" is what it says; alone a brace is a word of the shell's, and a list or a range in braces is many.
+  const bool means_more = has_braces && (word.size() == 1 || word.find(',') != std::string_view::npos ||
+                                         word.find("..") != std::string_view::npos);
+  if (!word.empty() && !means_more && word.find_first_not_of(plain) == std::string_view::npos) return std::string(word);
+  std::string text = "'";
+  for (const char c : word) {
+    if (c == '\'') text += "'\\''";
+    else text += c;
+  }
+  return text + "'";
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  std::vector<std::string> quoted;
+  for (const std::string& word : words) quoted.push_back(shell_quoted(word));
+  return join_text(quoted, " ");
+}
+
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::optional<std::string> best;
   std::size_t best_distance = 0;

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/prepared.h"
 
 namespace jitrace {
@@ -64,7 +65,7 @@ Result<void> Campaign::keep_results(State& state, const Plan& plan, const TrialR
     const std::string showed =
         verdict.findings.empty() ? "inconclusive: " + verdict.inconclusive : std::string(name_of(verdict.findings.front().kind));
     TRY(run_dir_.save_plan(plan.cell, plan.trial, plan, showed));
-    state.replay[plan.trial] = "jitrace replay " + run_dir_.plan_path(plan.cell, plan.trial);
+    state.replay[plan.trial] = shell_line({"jitrace", "replay", run_dir_.plan_path(plan.cell, plan.trial)});
   }
   if (settings_.keep == Keep::always || (!verdict.findings.empty() && !state.cache_kept)) {
     TRY(run_dir_.save_cache(plan.cell, plan.trial, result.cache_dir));
@@ -136,7 +137,7 @@ void Campaign::add(const std::string& cell, TrialVerdict verdict) {
   for (State& state : cells_) {
     if (state.plan.id != cell) continue;
     const std::string plan = run_dir_.plan_path(cell, verdict.trial);
-    if (exists(plan)) state.replay[verdict.trial] = "jitrace replay " + plan;
+    if (exists(plan)) state.replay[verdict.trial] = shell_line({"jitrace", "replay", plan});
     state.verdicts.push_back(std::move(verdict));
     return;
   }

@@ -65,7 +65,7 @@ std::optional<ExitCode> Sweep::record() {
     return ExitCode::usage;
   }
   classes_ = kill_classes(recording_, writes());
-  matrix_.subject = command_line(options_.traced.command);
+  matrix_.subject = shell_line(options_.traced.command);
   matrix_.calls = recording_.calls.size();
   matrix_.processes = recording_.processes.size();
   for (const RecordedCall& call : recording_.calls) matrix_.changes += call.changed ? 1 : 0;

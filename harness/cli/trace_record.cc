@@ -4,6 +4,7 @@
 
 #include "base/atomic_file.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/traced.h"
 #include "plan/recording.h"
@@ -59,7 +60,7 @@ ExitCode record_command(const TracedOptions& options) {
   std::size_t changes = 0;
   for (const RecordedCall& call : recording.calls) changes += call.changed ? 1 : 0;
   std::printf("# %s\n# ms since the start; * changed the cache or a lock; %zu calls, %zu changes, %zu processes\n%s",
-              command_line(options.command).c_str(), recording.calls.size(), changes, recording.processes.size(), text.c_str());
+              shell_line(options.command).c_str(), recording.calls.size(), changes, recording.processes.size(), text.c_str());
   for (const Event& event : history->events) {
     if (event.kind == EventKind::warned) std::printf("# not followed: %s\n", event.text.c_str());
   }

@@ -89,18 +89,6 @@ Result<History> TracedRun::run_one(const TracePlan& plan) {
   return result;
 }
 
-std::string command_line(const std::vector<std::string>& command) {
-  std::string line;
-  for (const std::string& word : command) {
-    if (!line.empty()) line += ' ';
-    const bool plain = !word.empty() && word.find_first_of(" \t\n\"'$\\*?;&|<>()`") == std::string::npos;
-    std::string quoted;
-    for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    line += plain ? word : "'" + quoted + "'";
-  }
-  return line;
-}
-
 ExitCode stopped(TracedRun& run, const Error& error) {
   if (const int signal = run.signal(); signal != 0) {
     std::fprintf(stderr, "jitrace: interrupted\n");

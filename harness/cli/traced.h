@@ -51,8 +51,6 @@ class TracedRun {
   std::optional<Zygote> zygote_;
 };
 
-// As it was typed.
-std::string command_line(const std::vector<std::string>& command);
 // 130, 143, or the code of the error.
 ExitCode stopped(TracedRun& run, const Error& error);
 

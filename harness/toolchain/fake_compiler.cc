@@ -22,6 +22,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "process/reaper.h"
 #include "toolchain/fake_artifact.h"
 #include "toolchain/tool.h"
@@ -141,15 +142,6 @@ int run_stage(const Job& job, char** argv) {
   return code;
 }
 
-std::string quoted(std::string_view word) {
-  std::string text = "'";
-  for (const char c : word) {
-    if (c == '\'') text += "'\\''";
-    else text += c;
-  }
-  return text + "'";
-}
-
 int run_driver(const Job& job, char** argv) {
   Tool tool = Tool::from_environment();
   tool.begin(ToolRole::compiler, arguments_text(argv));
@@ -157,9 +149,9 @@ int run_driver(const Job& job, char** argv) {
   if (::readlink("/proc/self/exe", self.data(), self.size() - 1) < 0) return 70;
   constexpr std::array<std::string_view, 3> flags = {"-cubin", "-c", "-shared"};
   // "; exit $?" keeps the shell between, as nvcc's command lines do.
-  const std::string command = quoted(self.data()) + " --stage " +
-                              std::string(flags[static_cast<std::size_t>(job.mode)]) + " " + quoted("-arch=" + job.arch) +
-                              " -o " + quoted(job.output) + " " + quoted(job.input) + "; exit $?";
+  const std::string command = shell_quoted(self.data()) + " --stage " +
+                              std::string(flags[static_cast<std::size_t>(job.mode)]) + " " + shell_quoted("-arch=" + job.arch) +
+                              " -o " + shell_quoted(job.output) + " " + shell_quoted(job.input) + "; exit $?";
   std::string words[] = {"sh", "-c", command};
   std::array<char*, 4> arguments = {words[0].data(), words[1].data(), words[2].data(), nullptr};
   pid_t child = -1;

@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "strategy/run/child.h"
 
 namespace jitrace {

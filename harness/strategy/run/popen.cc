@@ -1,5 +1,6 @@
 #include <sys/wait.h>
 
+#include "base/text.h"
 #include "strategy/run/child.h"
 
 namespace jitrace {

@@ -12,27 +12,4 @@ Result<BuildEnd> run_build(RunKind kind, const Build& build, Files& files, const
   return plain_error("run the compiler", "unknown way");
 }
 
-std::string shell_quoted(std::string_view word) {
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%^";
-  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string(word);
-  std::string text = "'";
-  for (const char c : word) {
-    if (c == '\'') {
-      text += "'\\''";
-    } else {
-      text += c;
-    }
-  }
-  return text + "'";
-}
-
-std::string shell_line(const std::vector<std::string>& argv) {
-  std::string line;
-  for (const std::string& word : argv) {
-    if (!line.empty()) line += ' ';
-    line += shell_quoted(word);
-  }
-  return line;
-}
-
 }  // namespace jitrace

@@ -49,9 +49,6 @@ Result<BuildEnd> run_build(RunKind kind, const Build& build, Files& files, const
 // ninja would build everything again.
 std::string ninja_file(const Layout& layout, const Job& job);
 
-std::string shell_quoted(std::string_view word);
-std::string shell_line(const std::vector<std::string>& argv);
-
 Result<BuildEnd> run_exec(const Build& build, Files& files, const Job& job);
 Result<BuildEnd> run_popen(const Build& build, Files& files, const Job& job);
 Result<BuildEnd> run_ninja(const Build& build, Files& files, const Job& job);

@@ -38,6 +38,16 @@ TEST(Text, SplitsAndJoins) {
   EXPECT_EQ(join_text({"a", "", "b"}, ", "), "a, , b");
 }
 
+TEST(Text, QuotesLeaveNothingToTheShell) {
+  for (const char* plain : {"plain-word_1.2/3", "{cache}", "--out={out}/x", "{}"}) EXPECT_EQ(shell_quoted(plain), plain);
+  EXPECT_EQ(shell_quoted("a b"), "'a b'");
+  EXPECT_EQ(shell_quoted("it's $HOME"), "'it'\\''s $HOME'");
+  EXPECT_EQ(shell_quoted(""), "''");
+  for (const char* braces : {"{", "}", "{a,b}", "{1..3}"}) EXPECT_EQ(shell_quoted(braces), "'" + std::string(braces) + "'");
+  EXPECT_EQ(shell_line({"sh", "-c", "a; b"}), "sh -c 'a; b'");
+  EXPECT_EQ(shell_line({}), "");
+}
+
 TEST(Text, NearestFindsTypingErrors) {
   const Texts names = {"kill", "stop", "wipe", "workers"};
   EXPECT_EQ(nearest("kil", names), "kill");

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "golden/sample_report.h"
+#include "reports/page.h"
 #include "reports/phrases.h"
 #include "reports/wrap.h"
 
@@ -68,6 +69,15 @@ TEST(Phrases, Headlines) {
   EXPECT_EQ(headline(report.cells[3]), "inconclusive 20 of 20");
   EXPECT_EQ(headline(report.cells[4]), "none in 200 (below 1.5 %)");
   EXPECT_EQ(headline(report.cells[5]), "skipped");
+}
+
+TEST(Page, ACommandIsBrokenBetweenItsWordsOnly) {
+  Page page({Colour::never, 60});
+  page.command("  ", "jitrace replay 'a directory whose name is long/with it'\\''s blanks/and more of them' --trials 3");
+  EXPECT_EQ(page.take(),
+            "  jitrace replay \\\n"
+            "      'a directory whose name is long/with it'\\''s blanks/and more of them' \\\n"
+            "      --trials 3\n");
 }
 
 TEST(Wrap, AtSpacesAndWhereItMust) {

@@ -104,12 +104,5 @@ TEST_F(RunTest, NinjaCopesWithSpacesAndDollarsAndKnowsWhenThereIsNothingToDo) {
   EXPECT_EQ(idle, 1);
 }
 
-TEST(ShellQuoting, LeavesNothingToTheShell) {
-  EXPECT_EQ(shell_quoted("plain-word_1.2/3"), "plain-word_1.2/3");
-  EXPECT_EQ(shell_quoted("a b"), "'a b'");
-  EXPECT_EQ(shell_quoted("it's $HOME"), "'it'\\''s $HOME'");
-  EXPECT_EQ(shell_quoted(""), "''");
-}
-
 }  // namespace
 }  // namespace jitrace
