@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "plan/call_words.h"
 #include "plan/recording.h"
 #include "process/wait_status.h"
 #include "reports/phrases.h"
@@ -44,17 +45,14 @@ bool starts_before(const std::string& step) { return step.starts_with("before ")
 std::string duration_of(Nanoseconds time) { return duration(to_ms(time)); }
 
 // "open lock O_WRONLY|O_CREAT|O_EXCL" as a person says it.
-std::string call_words(const std::string& what) {
-  const std::size_t flags_at = what.rfind(" O_");
-  if (!what.starts_with("open ") || flags_at == std::string::npos) return what;
-  const std::string path = what.substr(5, flags_at - 5);
-  const std::vector<std::string> flags = split(what.substr(flags_at + 1), '|');
-  const auto has = [&](const char* flag) { return std::find(flags.begin(), flags.end(), flag) != flags.end(); };
+std::string spoken(const std::string& what) {
+  const CallWords words(what);
+  if (words.verb() != "open" || words.detail().empty()) return what;
   std::vector<std::string> telling;
   for (const char* flag : {"O_EXCL", "O_TRUNC", "O_APPEND"}) {
-    if (has(flag)) telling.emplace_back(flag);
+    if (words.has(flag)) telling.emplace_back(flag);
   }
-  std::string text = (has("O_CREAT") ? "create " : "open ") + path;
+  std::string text = fmt::format("{} {}", words.has("O_CREAT") ? "create" : "open", words.path());
   if (!telling.empty()) text += fmt::format(" ({})", join_text(telling, "|"));
   return text;
 }
@@ -211,7 +209,7 @@ std::string words_of(SweepEnd end) {
 std::string step_words(const std::string& step) {
   const auto name = StepName::parse(step);
   if (!name) return step;
-  std::string text = call_words(name->what);
+  std::string text = spoken(name->what);
   // The worker itself goes without saying.
   const std::size_t slash = name->role.rfind('/');
   if (slash != std::string::npos) text = name->role.substr(slash + 1) + ": " + text;

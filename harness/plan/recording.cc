@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "plan/call_words.h"
 
 namespace jitrace {
 namespace {
@@ -136,19 +137,11 @@ std::map<std::string, std::size_t> counts_of(const Recording& recording) {
   return counts;
 }
 
-bool is_a_look(std::string_view what) {
-  constexpr std::string_view verbs[] = {"stat", "access", "readlink", "list", "open", "close", "fsync", "flock", "lock"};
-  const std::string_view verb = what.substr(0, what.find(' '));
-  if (std::find(std::begin(verbs), std::end(verbs), verb) == std::end(verbs)) return false;
-  const auto has = [what](std::string_view flag) { return what.find(flag) != std::string_view::npos; };
-  return verb != "open" || !(has("O_EXCL") || has("O_TRUNC"));
-}
-
 std::set<std::string> asked_again(const Recording& recording) {
   std::set<std::pair<int, std::string>> once;
   std::set<std::string> again;
   for (const RecordedCall& call : recording.calls) {
-    if (call.round != 1 || !is_a_look(call.what)) continue;
+    if (call.round != 1 || !CallWords(call.what).only_looks()) continue;
     if (!once.insert({call.process, call.what}).second) again.insert(call.what);
   }
   return again;

@@ -47,10 +47,7 @@ Recording recording_of(const History& history);
 std::map<std::string, std::size_t> counts_of(const History& counted);
 std::map<std::string, std::size_t> counts_of(const Recording& recording);
 
-// A call that only looks, or tries for a lock, whatever it answers: "stat lock", "open lock O_RDWR|O_CREAT" without O_EXCL and
-// O_TRUNC, "flock lock LOCK_EX|LOCK_NB".
-bool is_a_look(std::string_view what);
-// Looks that one process took again: it asks until something comes, and how often is another number in each run. Of a
+// Calls that only look (plan/call_words.h) and that one process took again: it asks until something comes, and how often is another number in each run. Of a
 // recording, and of a history of TraceWork::count.
 std::set<std::string> asked_again(const Recording& recording);
 std::set<std::string> asked_again(const History& counted);

@@ -8,57 +8,41 @@
 #include <string_view>
 #include <utility>
 
+#include "plan/call_words.h"
+
 namespace jitrace {
 namespace {
 
-// What a recorded call is, as its words tell.
-struct Words {
-  explicit Words(const RecordedCall& call) : what(call.what), verb(what.substr(0, what.find(' '))) {
-    if (what.starts_with("copy to ")) verb = "copy";
-  }
-  bool is(std::initializer_list<std::string_view> verbs) const {
-    return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
-  }
-  bool has(std::string_view flag) const { return what.find(flag) != std::string_view::npos; }
-  bool opens_to_write() const { return verb == "open" && (has("O_WRONLY") || has("O_RDWR") || has("O_CREAT")); }
-  bool waits_for_lock() const {
-    if (verb == "flock") return !has("LOCK_NB") && !has("LOCK_UN");
-    return verb == "lock" && has("SETLKW");
-  }
-
-  std::string_view what, verb;
-};
-
-bool makes_or_removes(const Words& call) { return call.is({"rename", "link", "symlink", "unlink", "mkdir", "rmdir", "make"}); }
+bool makes_or_removes(const CallWords& call) { return call.is({"rename", "link", "symlink", "unlink", "mkdir", "rmdir", "make"}); }
 
 struct Answer {
   const char* name;
   int number;
-  bool (*can)(const Words& call);
+  bool (*can)(const CallWords& call);
 };
 
 constexpr Answer errors[] = {
-    {"ENOSPC", ENOSPC, [](const Words& call) {
+    {"ENOSPC", ENOSPC, [](const CallWords& call) {
        return call.is({"write", "copy", "mkdir", "rename", "link", "symlink", "make", "xattr", "allocate", "close", "fsync"}) ||
-              (call.verb == "open" && call.has("O_CREAT"));
+              (call.verb() == "open" && call.has("O_CREAT"));
      }},
-    {"EDQUOT", EDQUOT, [](const Words& call) {
+    {"EDQUOT", EDQUOT, [](const CallWords& call) {
        return call.is({"write", "copy", "mkdir", "rename", "link", "symlink", "make", "xattr", "allocate", "close", "fsync"}) ||
-              (call.verb == "open" && call.has("O_CREAT"));
+              (call.verb() == "open" && call.has("O_CREAT"));
      }},
-    {"EIO", EIO, [](const Words& call) { return !call.is({"flock", "lock", "map"}); }},
-    {"ESTALE", ESTALE, [](const Words& call) { return !call.is({"flock", "lock", "map"}); }},
-    {"ENOLCK", ENOLCK, [](const Words& call) { return call.is({"flock", "lock"}); }},
-    {"EINTR", EINTR, [](const Words& call) {
+    {"EIO", EIO, [](const CallWords& call) { return !call.is({"flock", "lock", "map"}); }},
+    {"ESTALE", ESTALE, [](const CallWords& call) { return !call.is({"flock", "lock", "map"}); }},
+    {"ENOLCK", ENOLCK, [](const CallWords& call) { return call.is({"flock", "lock"}); }},
+    {"EINTR", EINTR, [](const CallWords& call) {
        return call.is({"open", "write", "copy", "allocate", "truncate", "close"}) || call.waits_for_lock();
      }},
-    {"EROFS", EROFS, [](const Words& call) {
+    {"EROFS", EROFS, [](const CallWords& call) {
        return makes_or_removes(call) || call.is({"truncate", "chmod", "utime", "xattr"}) || call.opens_to_write();
      }},
-    {"EACCES", EACCES, [](const Words& call) {
+    {"EACCES", EACCES, [](const CallWords& call) {
        return makes_or_removes(call) || call.is({"open", "stat", "access", "readlink", "truncate", "utime", "xattr"});
      }},
-    {"EMFILE", EMFILE, [](const Words& call) { return call.verb == "open"; }},
+    {"EMFILE", EMFILE, [](const CallWords& call) { return call.verb() == "open"; }},
 };
 
 // Those calls for which `pick` has a point, of each kind the first, the middle and the last, or all.
@@ -104,7 +88,7 @@ std::vector<FaultPoint> error_points(const Recording& recording, int error, Writ
   const auto* known = std::find_if(std::begin(errors), std::end(errors), [error](const Answer& one) { return one.number == error; });
   if (known == std::end(errors)) return {};
   return points_of(recording, which, [known](const RecordedCall& call) -> std::optional<FaultPoint> {
-    if (!known->can(Words(call))) return std::nullopt;
+    if (!known->can(CallWords(call.what))) return std::nullopt;
     FaultPoint point;
     point.error = known->number;
     return point;
@@ -113,11 +97,11 @@ std::vector<FaultPoint> error_points(const Recording& recording, int error, Writ
 
 std::vector<FaultPoint> lost_reply_points(const Recording& recording, Writes which) {
   return points_of(recording, which, [](const RecordedCall& call) -> std::optional<FaultPoint> {
-    const Words words(call);
+    const CallWords words(call.what);
     if (call.result < 0 || !call.changed) return std::nullopt;
     FaultPoint point;
     if (words.is({"rename", "unlink", "rmdir"})) point.error = ENOENT;
-    else if (words.is({"link", "symlink", "mkdir"}) || (words.verb == "open" && words.has("O_EXCL"))) point.error = EEXIST;
+    else if (words.is({"link", "symlink", "mkdir"}) || (words.verb() == "open" && words.has("O_EXCL"))) point.error = EEXIST;
     else return std::nullopt;
     return point;
   });
@@ -125,7 +109,7 @@ std::vector<FaultPoint> lost_reply_points(const Recording& recording, Writes whi
 
 std::vector<FaultPoint> cut_points(const Recording& recording, Writes which) {
   const auto whole = points_of(recording, which, [](const RecordedCall& call) -> std::optional<FaultPoint> {
-    if (call.result < 2 || !call.changed || !Words(call).is({"write", "copy"})) return std::nullopt;
+    if (call.result < 2 || !call.changed || !CallWords(call.what).is({"write", "copy"})) return std::nullopt;
     return FaultPoint{};
   });
   std::vector<FaultPoint> points;

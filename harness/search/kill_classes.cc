@@ -3,6 +3,8 @@
 #include <map>
 #include <utility>
 
+#include "plan/call_words.h"
+
 namespace jitrace {
 namespace {
 
@@ -15,7 +17,7 @@ std::vector<Run> runs_of_changes(const Recording& recording) {
     const RecordedCall& call = recording.calls[i];
     if (call.round != 1 || !call.changed) continue;
     bool goes_on = false;
-    if (!runs.empty() && call.what.starts_with("write ")) {
+    if (!runs.empty() && CallWords(call.what).is({"write"})) {
       const RecordedCall& last = recording.calls[runs.back().back()];
       goes_on = last.process == call.process && last.what == call.what;
     }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/rng.h"
+#include "plan/call_words.h"
 
 namespace jitrace {
 namespace {
@@ -17,31 +18,10 @@ std::vector<std::string> changes_before(const Recording& recording, std::size_t 
     if (call.round != 1 || !call.changed) continue;
     std::string step = recording.processes[static_cast<std::size_t>(call.process)].role + ": " + call.what;
     // How many pieces a file is written in is the C library's affair.
-    if (call.what.starts_with("write ") && !out.empty() && out.back() == step) continue;
+    if (CallWords(call.what).is({"write"}) && !out.empty() && out.back() == step) continue;
     out.push_back(std::move(step));
   }
   return out;
-}
-
-// What a change does to the name that it is about.
-struct Change {
-  enum class How { made, removed, touched } how = How::touched;
-  std::string path;
-};
-Change change_of(const std::string& what) {
-  using How = Change::How;
-  const std::size_t space = what.find(' ');
-  const std::string verb = what.substr(0, space);
-  std::string path = space == std::string::npos ? "" : what.substr(space + 1);
-  if (verb == "mkdir" || verb == "make") return {How::made, path};
-  if (verb == "unlink" || verb == "rmdir") return {How::removed, path};
-  const std::size_t arrow = path.find(" -> ");
-  if (verb == "rename") return {How::removed, path.substr(0, arrow)};
-  if (verb == "link") return {How::made, arrow == std::string::npos ? path : path.substr(arrow + 4)};
-  if (verb == "symlink") return {How::made, path};
-  if (verb != "open") return {How::touched, path};
-  const bool made = what.find("O_EXCL") != std::string::npos;
-  return {made ? How::made : How::touched, path.substr(0, path.find(" O_"))};
 }
 
 std::vector<std::string> changes_until(const Recording& recording, const KillClass& at) {
@@ -85,20 +65,20 @@ bool copy_tells_all(const History& recorded, const KillClass& at) {
 }
 
 bool takes_a_lock_away(const Recording& recording, const History& recovery) {
-  std::set<std::string> exclusive, locks;
+  std::set<std::string, std::less<>> exclusive, locks;
   for (const RecordedCall& call : recording.calls) {
     if (!call.changed) continue;
-    const Change change = change_of(call.what);
-    if (change.how == Change::How::made) exclusive.insert(change.path);
-    if (change.how == Change::How::removed && exclusive.contains(change.path)) locks.insert(change.path);
+    const CallWords words(call.what);
+    if (!words.makes().empty()) exclusive.emplace(words.makes());
+    if (exclusive.contains(words.removes())) locks.emplace(words.removes());
   }
-  std::set<std::string> own;
+  std::set<std::string, std::less<>> own;
+  const auto is_others = [&](std::string_view name) { return locks.contains(name) && !own.contains(name); };
   for (const Event& event : recovery.events) {
     if (event.kind != EventKind::call || event.b == 0) continue;
-    const Change change = change_of(event.text);
-    if (!locks.contains(change.path)) continue;
-    if (change.how == Change::How::made) own.insert(change.path);
-    else if (!own.contains(change.path)) return true;
+    const CallWords words(event.text);
+    if (!words.makes().empty()) own.emplace(words.makes());
+    if (is_others(words.path()) || is_others(words.target())) return true;
   }
   return false;
 }

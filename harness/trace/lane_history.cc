@@ -5,6 +5,7 @@
 #include <initializer_list>
 
 #include "base/file.h"
+#include "plan/call_words.h"
 #include "trace/lane.h"
 #include "trace/lane_parts.h"
 
@@ -39,9 +40,7 @@ std::string TracedLane::maker_of(const std::string& path) const {
   for (auto step = plan_.steps.rbegin(); step != plan_.steps.rend(); ++step) {
     const std::size_t at = step->find(": ");
     const std::string what = step->substr(at + 2);
-    const bool makes = what == "mkdir " + pattern || what.ends_with("-> " + pattern) ||
-                       (what.starts_with("open " + pattern + " ") && what.find("O_CREAT") != std::string::npos);
-    if (makes) return step->substr(0, at) + ", which was killed with its tree";
+    if (CallWords(what).may_make() == pattern) return step->substr(0, at) + ", which was killed with its tree";
   }
   return {};
 }

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <vector>
 
+#include "plan/call_words.h"
 #include "plan/recording.h"
 #include "process/child_setup.h"
 #include "process/reaper.h"
@@ -276,7 +277,7 @@ void Counter::returned(Thread& thread, std::int64_t result, std::uint64_t stack)
 }
 
 void Counter::count(Thread& thread, const std::string& what) {
-  if (is_a_look(what) && !thread.looks.insert(what).second) counted_.again.insert(what);
+  if (CallWords(what).only_looks() && !thread.looks.insert(what).second) counted_.again.insert(what);
   ++counted_.calls;
   ++counted_.by_what[what];
 }

@@ -126,6 +126,7 @@ TEST_F(SweepPlans, WhoTakesALockOfTheDeadAwayIsKnown) {
   EXPECT_TRUE(takes_a_lock_away(recording_, recovery({"rename lock -> lock.#"})));
   EXPECT_TRUE(takes_a_lock_away(recording_, recovery({"open lock O_CREAT|O_TRUNC"})));
   EXPECT_TRUE(takes_a_lock_away(recording_, recovery({"utime lock"})));
+  EXPECT_TRUE(takes_a_lock_away(recording_, recovery({"rename own.# -> lock"}))) << "put in its place";
   History looked = recovery({"unlink lock"});
   looked.events[0].b = 0;
   EXPECT_FALSE(takes_a_lock_away(recording_, looked)) << "it failed";
