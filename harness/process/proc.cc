@@ -86,6 +86,24 @@ std::optional<ProcStat> proc_stat(pid_t pid) {
   return stat;
 }
 
+std::string ProcStatus::field(std::string_view name) const {
+  for (std::size_t at = 0; (at = text_.find(name, at)) != std::string::npos; at += name.size()) {
+    const std::size_t colon = at + name.size();
+    if ((at > 0 && text_[at - 1] != '\n') || colon >= text_.size() || text_[colon] != ':') continue;
+    const std::string_view line = std::string_view(text_).substr(colon + 1, text_.find('\n', colon) - colon - 1);
+    const std::size_t from = line.find_first_not_of(" \t");
+    return from == std::string_view::npos ? std::string() : std::string(line.substr(from));
+  }
+  return {};
+}
+
+char ProcStatus::state() const {
+  const std::string text = field("State");
+  return text.empty() ? '?' : text[0];
+}
+
+ProcStatus proc_status(pid_t task) { return ProcStatus(read_proc(proc_path(task, "status"), 16384)); }
+
 std::string proc_arguments(pid_t pid) {
   std::string text = read_proc(proc_path(pid, "cmdline"), arguments_limit);
   while (!text.empty() && text.back() == '\0') text.pop_back();

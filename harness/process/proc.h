@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
@@ -26,6 +28,18 @@ struct ProcStat {
   std::uint64_t cpu_ticks = 0;
   std::uint64_t start_ticks = 0;  // since boot: with the pid, names a process for ever
 };
+// /proc/TASK/status: a process, or one of its threads.
+class ProcStatus {
+ public:
+  explicit ProcStatus(std::string text) : text_(std::move(text)) {}
+  // What stands behind "NAME:", blanks around it left out; empty: no such line, or the task is gone.
+  std::string field(std::string_view name) const;
+  char state() const;  // 'R', 'S', 'D', 'Z', …; '?': it is gone
+
+ private:
+  std::string text_;
+};
+ProcStatus proc_status(pid_t task);
 std::vector<pid_t> proc_all();                         // every process that /proc shows
 std::optional<ProcStat> proc_stat(pid_t pid);
 std::string proc_arguments(pid_t pid);                 // spaces between, cut at 4 KiB; "[name]" of a zombie

@@ -13,6 +13,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "process/proc.h"
 #include "trace/decode.h"
 
 namespace jitrace {
@@ -29,15 +30,6 @@ std::string first_bytes(const std::string& path) {
   const Fd owned(fd);
   const ssize_t got = ::read(fd, buffer, sizeof buffer);
   return got <= 0 ? std::string() : std::string(buffer, static_cast<std::size_t>(got));
-}
-
-std::string field(const std::string& text, const char* name) {
-  const std::size_t at = text.find(name);
-  if (at == std::string::npos) return {};
-  const std::size_t from = text.find_first_not_of(" \t", at + std::strlen(name));
-  const std::size_t to = text.find('\n', at + std::strlen(name));  // the name may begin with one itself
-  return from == std::string::npos || to == std::string::npos || from >= to ? std::string()
-                                                                            : text.substr(from, to - from);
 }
 
 std::string target_of(pid_t process, std::uint64_t fd) {
@@ -128,20 +120,19 @@ void classify(BlockedThread& out, pid_t process, pid_t thread, const VirtualCloc
 }  // namespace
 
 bool sleeps_deep_in_fork(pid_t process, pid_t thread) {
-  const std::string status = first_bytes(task_file(process, thread, "status"));
-  if (field(status, "State:").substr(0, 1) != "D") return false;
+  if (proc_status(thread).state() != 'D') return false;
   const std::string call = first_bytes(task_file(process, thread, "syscall"));
   return starts_a_child(std::strtoull(call.c_str(), nullptr, 10));
 }
 
 bool is_ended_leader(pid_t process, pid_t thread) {
-  return process == thread && field(first_bytes(task_file(process, thread, "status")), "State:").substr(0, 1) == "Z";
+  return process == thread && proc_status(thread).state() == 'Z';
 }
 
 std::optional<BlockedThread> blocked_thread(pid_t process, pid_t thread, Vfork vfork, const VirtualClock& clock) {
-  const std::string status = first_bytes(task_file(process, thread, "status"));
-  const std::string state = field(status, "State:").substr(0, 1);
-  if (state != "S" && (state != "D" || vfork == Vfork::no)) return std::nullopt;
+  const ProcStatus status = proc_status(thread);
+  const char state = status.state();
+  if (state != 'S' && (state != 'D' || vfork == Vfork::no)) return std::nullopt;
   const std::string call = first_bytes(task_file(process, thread, "syscall"));
   BlockedThread out;
   unsigned long long value[8];
@@ -152,24 +143,24 @@ std::optional<BlockedThread> blocked_thread(pid_t process, pid_t thread, Vfork v
     return std::nullopt;
   }
   out.number = static_cast<std::uint64_t>(number);
-  if (state == "D" && !starts_a_child(out.number)) return std::nullopt;
+  if (state == 'D' && !starts_a_child(out.number)) return std::nullopt;
   for (std::size_t i = 0; i < out.args.size(); ++i) out.args[i] = value[i];
   out.call = call;
-  out.key = call + field(status, "\nvoluntary_ctxt_switches:") + "," + field(status, "nonvoluntary_ctxt_switches:");
+  out.key = call + status.field("voluntary_ctxt_switches") + "," + status.field("nonvoluntary_ctxt_switches");
   classify(out, process, thread, clock);
   return out;
 }
 
-bool has_deliverable_signal(pid_t process, pid_t thread) {
-  const std::string status = first_bytes(task_file(process, thread, "status"));
-  const auto mask = [&](const char* name) { return std::strtoull(field(status, name).c_str(), nullptr, 16); };
-  const std::uint64_t pending = (mask("SigPnd:") | mask("ShdPnd:")) & ~mask("SigBlk:") & ~mask("SigIgn:");
+bool has_deliverable_signal(pid_t thread) {
+  const ProcStatus status = proc_status(thread);
+  const auto mask = [&](const char* name) { return std::strtoull(status.field(name).c_str(), nullptr, 16); };
+  const std::uint64_t pending = (mask("SigPnd") | mask("ShdPnd")) & ~mask("SigBlk") & ~mask("SigIgn");
   if (pending == 0) return false;
   const auto bit = [](int number) { return 1ULL << (number - 1); };
   // Without a handler these end no wait; a stopped one waits on afterwards.
   const std::uint64_t harmless = bit(SIGCHLD) | bit(SIGURG) | bit(SIGWINCH) | bit(SIGCONT) | bit(SIGSTOP) |
                                  bit(SIGTSTP) | bit(SIGTTIN) | bit(SIGTTOU);
-  return (pending & (mask("SigCgt:") | ~harmless)) != 0;
+  return (pending & (mask("SigCgt") | ~harmless)) != 0;
 }
 
 }  // namespace jitrace

@@ -44,6 +44,6 @@ bool sleeps_deep_in_fork(pid_t process, pid_t thread);
 bool is_ended_leader(pid_t process, pid_t thread);
 
 // The signals that would end a wait of this stopped thread: pending, not blocked, and either handled or fatal.
-bool has_deliverable_signal(pid_t process, pid_t thread);
+bool has_deliverable_signal(pid_t thread);
 
 }  // namespace jitrace

@@ -218,7 +218,7 @@ Result<void> Supervisor::end_kernel_wait(Thread& thread, const BlockedThread& wa
 Result<void> Supervisor::wake_signalled() {
   for (auto& [id, thread] : threads_) {
     if (thread.state != Thread::State::parked_sleep && thread.state != Thread::State::parked_lock) continue;
-    if (!has_deliverable_signal(process_of(thread).pid, id)) continue;
+    if (!has_deliverable_signal(id)) continue;
     if (thread.state == Thread::State::parked_lock) {
       director_.after(thread.call, -EINTR, Changed::no);
       TRY(interrupt_lock(thread));

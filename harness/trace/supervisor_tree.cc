@@ -7,8 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -21,10 +19,7 @@ namespace {
 
 // The process a thread belongs to, or -1.
 pid_t process_of_thread(pid_t thread) {
-  const auto status = read_file("/proc/" + std::to_string(thread) + "/status");
-  if (!status) return -1;
-  const std::size_t at = status->find("Tgid:");
-  return at == std::string::npos ? -1 : static_cast<pid_t>(std::strtol(status->c_str() + at + 5, nullptr, 10));
+  return static_cast<pid_t>(parse_int(proc_status(thread).field("Tgid")).value_or(-1));
 }
 
 std::string program_of(pid_t pid) {
@@ -36,20 +31,19 @@ std::string program_of(pid_t pid) {
 // (PR_SET_NO_NEW_PRIVS). Empty: nothing.
 std::string lost_privilege(pid_t pid) {
   const std::string exe = "/proc/" + std::to_string(pid) + "/exe";
-  const auto status = read_file("/proc/" + std::to_string(pid) + "/status");
-  if (!status) return {};
+  const ProcStatus status = proc_status(pid);
+  if (status.state() == '?') return {};
   const auto effective = [&status](const char* name) {
-    const std::size_t at = status->find(name);
     unsigned real = 0, effective_id = 0;
-    (void)std::sscanf(at == std::string::npos ? "" : status->c_str() + at + std::strlen(name), "%u %u", &real, &effective_id);
+    (void)std::sscanf(status.field(name).c_str(), "%u %u", &real, &effective_id);
     return effective_id;
   };
   struct stat file {};
   // One that may be run and not be read keeps its process out of our sight: that is how many of them are.
   if (::stat(exe.c_str(), &file) != 0) return errno == EACCES ? "not to be read, perhaps setuid," : "";
-  if ((file.st_mode & S_ISUID) != 0 && file.st_uid != effective("\nUid:")) return "setuid";
-  if ((file.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && file.st_gid != effective("\nGid:")) return "setgid";
-  if (effective("\nUid:") != 0 && ::getxattr(exe.c_str(), "security.capability", nullptr, 0) > 0) return "of capabilities";
+  if ((file.st_mode & S_ISUID) != 0 && file.st_uid != effective("Uid")) return "setuid";
+  if ((file.st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && file.st_gid != effective("Gid")) return "setgid";
+  if (effective("Uid") != 0 && ::getxattr(exe.c_str(), "security.capability", nullptr, 0) > 0) return "of capabilities";
   return {};
 }
 

@@ -134,6 +134,22 @@ TEST(Proc, PidfdsAndSignals) {
   EXPECT_EQ(open_pidfd(0x3ffffff).error().code, ESRCH);
 }
 
+TEST(Proc, StatusIsReadByItsLines) {
+  const ProcStatus status("Name:\tState: x\nState:\tS (sleeping)\nTgid:\t12\nUid:\t0\t1\t0\t0\nvoluntary_ctxt_switches:\t4\n"
+                          "nonvoluntary_ctxt_switches:\t7\nEmpty:\nLast:\tend");
+  EXPECT_EQ(status.field("Name"), "State: x");
+  EXPECT_EQ(status.state(), 'S');
+  EXPECT_EQ(status.field("Uid"), "0\t1\t0\t0");
+  EXPECT_EQ(status.field("voluntary_ctxt_switches"), "4") << "and not the tail of another name";
+  EXPECT_EQ(status.field("nonvoluntary_ctxt_switches"), "7");
+  EXPECT_EQ(status.field("Empty"), "");
+  EXPECT_EQ(status.field("Last"), "end");
+  EXPECT_EQ(status.field("gid"), "");
+  EXPECT_EQ(ProcStatus("").state(), '?');
+  EXPECT_EQ(proc_status(::getpid()).field("Tgid"), std::to_string(::getpid()));
+  EXPECT_EQ(proc_status(0x3ffffff).state(), '?');
+}
+
 struct KindOfLock {
   const char* argument;
   const char* listed;
