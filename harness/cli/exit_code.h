@@ -1,5 +1,7 @@
 #pragma once
 
+#include "verdict/finding.h"
+
 namespace jitrace {
 
 // What the program's exit code means: a contract with whoever runs it in CI.
@@ -13,5 +15,8 @@ enum class ExitCode : int {
   interrupted = 130,  // SIGINT; SIGTERM is 143. What was measured until then is in the report
   terminated = 143,
 };
+
+ExitCode code_of(Grade grade);
+ExitCode interrupted_by(int signal);
 
 }  // namespace jitrace

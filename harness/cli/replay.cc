@@ -143,7 +143,7 @@ ExitCode replay_command(const ReplayOptions& options) {
   for (const std::string& root : *roots) (void)remove_tree(root);
   for (const auto& [name, ready] : setup.toolchains) (void)remove_tree(ready.shadow);
   print(*plan, counted, shown_before(options.file));
-  if (const int signal = interrupt->signal(); signal != 0) return signal == 15 ? ExitCode::terminated : ExitCode::interrupted;
+  if (const int signal = interrupt->signal(); signal != 0) return interrupted_by(signal);
   if (failed) return complain(*failed, code_for(*failed));
   if (!counted.findings.empty()) return ExitCode::findings;
   return counted.inconclusive > 0 || counted.done == 0 ? ExitCode::inconclusive : ExitCode::met;

@@ -13,10 +13,6 @@
 namespace jitrace {
 namespace {
 
-ExitCode code_of(Grade grade) {
-  return grade == Grade::pass ? ExitCode::met : grade == Grade::fail ? ExitCode::findings : ExitCode::inconclusive;
-}
-
 Result<int> read_histories(const RunDir& run_dir, Campaign& campaign) {
   TRY_ASSIGN(const std::vector<std::string> paths, run_dir.histories());
   int unread = 0;

@@ -34,10 +34,6 @@ ExitCode print_plans(const Scenario& scenario, const std::vector<CellPlan>& cell
   return ExitCode::met;
 }
 
-ExitCode code_of(Grade grade) {
-  return grade == Grade::pass ? ExitCode::met : grade == Grade::fail ? ExitCode::findings : ExitCode::inconclusive;
-}
-
 // What the search for a toolchain had to say, for cells whose toolchain is missing: cell → why.
 std::map<std::string, std::string> why_not(const std::vector<CellPlan>& cells, const Machine& machine) {
   std::map<std::string, std::string> reasons;
@@ -139,7 +135,7 @@ ExitCode run_command(const RunOptions& options) {
   std::fputs(console_text(report, options.colour).c_str(), stdout);
   if (!ran) return complain(ran.error(), code_for(ran.error()));
   if (!written) return complain(written.error(), ExitCode::unusable);
-  if (report.interrupted) return signal == 15 ? ExitCode::terminated : ExitCode::interrupted;
+  if (report.interrupted) return interrupted_by(signal);
   return code_of(report.verdict);
 }
 

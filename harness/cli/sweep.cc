@@ -172,7 +172,7 @@ ExitCode Sweep::report() {
   for (SweepFault& fault : shown.faults) fault.cell.replay = shown_path(fault.cell.replay);
   std::printf("%s", render_matrix_console(shown, console).c_str());
   std::printf("kept in\n    %s\n", shown_path(run_.dir().path()).c_str());
-  if (interrupted_) return run_.signal() == 15 ? ExitCode::terminated : ExitCode::interrupted;
+  if (interrupted_) return interrupted_by(run_.signal());
   switch (verdict_of(matrix_)) {
     case SweepVerdict::pass: return ExitCode::met;
     case SweepVerdict::findings: return ExitCode::findings;

@@ -92,7 +92,7 @@ Result<History> TracedRun::run_one(const TracePlan& plan) {
 ExitCode stopped(TracedRun& run, const Error& error) {
   if (const int signal = run.signal(); signal != 0) {
     std::fprintf(stderr, "jitrace: interrupted\n");
-    return signal == 15 ? ExitCode::terminated : ExitCode::interrupted;
+    return interrupted_by(signal);
   }
   return complain(error, code_for(error));
 }
