@@ -214,6 +214,44 @@ std::string open_flags(std::uint64_t flags) {
   return text;
 }
 
+std::string_view verb_of(Op op) {
+  switch (op) {
+    case Op::open: return "open";
+    case Op::rename: return "rename";
+    case Op::link: return "link";
+    case Op::symlink: return "symlink";
+    case Op::unlink: return "unlink";
+    case Op::make_dir: return "mkdir";
+    case Op::remove_dir: return "rmdir";
+    case Op::make_node: return "make";
+    case Op::stat: return "stat";
+    case Op::access: return "access";
+    case Op::read_link: return "readlink";
+    case Op::list: return "list";
+    case Op::truncate: return "truncate";
+    case Op::allocate: return "allocate";
+    case Op::mode: return "chmod";
+    case Op::times: return "utime";
+    case Op::attribute: return "xattr";
+    case Op::copy: return "copy to";
+    case Op::write: return "write";
+    case Op::close: return "close";
+    case Op::sync: return "fsync";
+    case Op::map: return "map";
+    case Op::flock: return "flock";
+    case Op::range_lock: return "lock";
+    case Op::other:
+    case Op::kill:
+    case Op::sleep:
+    case Op::timer:
+    case Op::clock:
+    case Op::exec:
+    case Op::trace:
+    case Op::bypass: break;
+  }
+  return {};
+}
+
 Call decode(const RawCall& raw, const TraceeMemory& memory) {
   Call call;
   call.raw = raw;

@@ -3,6 +3,7 @@
 #include <linux/filter.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/call.h"
@@ -26,6 +27,8 @@ inline constexpr unsigned foreign_call = 1;
 // An unreadable argument gives a Call with an empty path: the kernel will answer EFAULT by itself.
 Call decode(const RawCall& raw, const TraceeMemory& memory);
 
+// The first word of such a call in a recording; empty: it stands in none.
+std::string_view verb_of(Op op);
 // The kernel's name of a call of the table, else "call 451".
 std::string name_of_call(std::uint64_t number);
 // "O_WRONLY|O_CREAT|O_EXCL": access mode, and of the rest only what matters to others (CREAT EXCL TRUNC APPEND TMPFILE

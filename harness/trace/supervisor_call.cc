@@ -19,44 +19,6 @@
 namespace jitrace {
 namespace {
 
-std::string verb_of(const Call& call) {
-  switch (call.op) {
-    case Op::open: return "open";
-    case Op::rename: return "rename";
-    case Op::link: return "link";
-    case Op::symlink: return "symlink";
-    case Op::unlink: return "unlink";
-    case Op::make_dir: return "mkdir";
-    case Op::remove_dir: return "rmdir";
-    case Op::make_node: return "make";
-    case Op::stat: return "stat";
-    case Op::access: return "access";
-    case Op::read_link: return "readlink";
-    case Op::list: return "list";
-    case Op::truncate: return "truncate";
-    case Op::allocate: return "allocate";
-    case Op::mode: return "chmod";
-    case Op::times: return "utime";
-    case Op::attribute: return "xattr";
-    case Op::copy: return "copy to";
-    case Op::write: return "write";
-    case Op::close: return "close";
-    case Op::sync: return "fsync";
-    case Op::map: return "map";
-    case Op::flock: return "flock";
-    case Op::range_lock: return "lock";
-    case Op::other:
-    case Op::kill:
-    case Op::sleep:
-    case Op::timer:
-    case Op::clock:
-    case Op::exec:
-    case Op::trace:
-    case Op::bypass: break;
-  }
-  return call.name;
-}
-
 bool two_paths(Op op) { return op == Op::rename || op == Op::link || op == Op::symlink; }
 
 bool by_descriptor(const Call& call) { return call.path.empty() && call.fd >= 0; }
@@ -193,7 +155,7 @@ bool Supervisor::at_cache(Thread& thread, Call call) {
   if (!path && !path2) return false;
   out.path = path.value_or(call.path);
   out.path2 = two_paths(call.op) ? path2.value_or(call.path2) : std::string();
-  out.what = verb_of(call);
+  out.what = verb_of(call.op).empty() ? call.name : verb_of(call.op);
   if (call.op != Op::symlink) out.what += " " + path_pattern(out.path);
   if (!out.path2.empty()) out.what += (call.op == Op::symlink ? " " : " -> ") + path_pattern(out.path2);
   if (!call.detail.empty()) out.what += " " + call.detail;
