@@ -64,6 +64,8 @@ Result<Fields> Fields::parse(std::string_view text, std::string_view kind, int v
                                      ", the one that this jitrace reads");
       }
       first = false;
+    } else if (line.starts_with("jitrace ")) {
+      return plain_error(what, "a second one begins in the same file");
     } else if (!line.empty() && line[0] != '#') {
       const std::size_t space = line.find(' ');
       if (space == 0) return plain_error(what, "a line has no name: \"" + line + "\"");

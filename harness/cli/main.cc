@@ -40,6 +40,12 @@ std::vector<int> errors_of(const std::vector<std::string>& names) {
   return errors;
 }
 
+// CLI11 takes a number that is too large for the largest there is.
+std::string why_no_seed(const std::string& text) {
+  const auto number = jitrace::parse_int(text);
+  return number && *number >= 0 ? std::string() : "\"" + text + "\" is not within 0 to 9223372036854775807";
+}
+
 // "90", "90s", "5m", "1h" as nanoseconds; CLI11 shows the message.
 jitrace::Nanoseconds parse_duration(const std::string& text) {
   std::string number = text;
@@ -62,7 +68,7 @@ void add_run(CLI::App& app, jitrace::RunOptions& options, std::string& budget, s
       ->type_name("DIR[,DIR2]");
   run->add_option("--workers", options.overrides.workers, "processes that share the cache")->check(CLI::Range(1, 2048));
   run->add_option("--trials", options.overrides.trials, "trials a cell")->check(CLI::Range(1, 1000000));
-  run->add_option("--seed", options.overrides.seed, "the same scenario and seed give the same plans")->check(CLI::NonNegativeNumber);
+  run->add_option("--seed", options.overrides.seed, "the same scenario and seed give the same plans")->check(why_no_seed);
   run->add_option("--strategy", options.overrides.strategies, "only this subject or preset; repeatable")->delimiter(',');
   run->add_option("--toolchain", options.overrides.toolchains, "nvcc, nvrtc, cxx or fake; repeatable")->delimiter(',');
   run->add_option("--nvcc", options.nvcc, "path of an nvcc; repeatable: several CUDA versions in one run");
@@ -171,7 +177,7 @@ int main(int argc, char** argv) {
   sweep_app->add_option("--toolchain", sweep.overrides.toolchains, "for the presets of a scenario: nvcc, nvrtc, cxx or fake")
       ->allow_extra_args(false);
   sweep_app->add_option("--seed", sweep.seed, "draws the tenth of the clean points that is confirmed by real kills")
-      ->check(CLI::NonNegativeNumber);
+      ->check(why_no_seed);
   sweep_app->add_option("--jobs", sweep.jobs, "lanes side by side (default: one a CPU)")->check(CLI::Range(1, 64));
   sweep_app->add_option("--time-budget", sweep_budget, "begin no further part after this long (90s, 5m, 1h)");
   sweep_app->add_option("--colour", sweep_colour, "auto, always or never")->check(CLI::IsMember({"auto", "always", "never"}));

@@ -101,6 +101,15 @@ std::string why_not_applicable(const Subject& subject, const FaultEntry& fault, 
   return "";
 }
 
+// A number that no worker of this cell has.
+std::string why_no_worker(const FaultEntry& fault, int workers) {
+  for (const FaultStep& step : fault.steps) {
+    if (step.who == Victim::worker && step.index > workers) return fmt::format("there is no worker {}: they are {}", step.index, workers);
+    if (step.waiters >= workers) return fmt::format("{} others cannot wait: there are {} workers", step.waiters, workers);
+  }
+  return "";
+}
+
 std::uint64_t text_bits(std::string_view text) {  // FNV-1a, written out: the same on every machine
   std::uint64_t bits = 0xcbf29ce484222325u;
   for (const char c : text) bits = (bits ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -158,6 +167,7 @@ class CellBuilder {
         const std::string kind = toolchain_kind(toolchain.name);
         cell.not_applicable = why_not_applicable(subject, fault, catalogue_, kind);
         if (cell.not_applicable.empty()) cell.not_applicable = why_not_loaded(cell);
+        if (cell.not_applicable.empty()) cell.not_applicable = why_no_worker(fault, cell.workers);
         cell.skipped = toolchain.skipped.empty() ? why_no_loader(cell) : toolchain.skipped;
         if (!cell.not_applicable.empty()) cell.skipped.clear();
         cell.expectation = expectation_of(scenario_, cell);

@@ -89,6 +89,7 @@ Result<FaultPlan> parse_fault(const std::string& text) {
     fault.waiters = static_cast<int>(waiters);
   }
   if (fault.kind == FaultKind::kill && signal == 0) return refuse("signal", "0 kills nobody");
+  if (random == 1 && fault.kind != FaultKind::kill) return refuse("random", "a random moment is for kills");
   fault.index = static_cast<int>(index);
   fault.occurrence = static_cast<int>(occurrence);
   fault.signal = static_cast<int>(signal);

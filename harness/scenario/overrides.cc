@@ -78,7 +78,11 @@ std::vector<std::string> apply(const Overrides& overrides, const Catalogue& cata
   if (!overrides.strategies.empty()) choose_subjects(overrides, catalogue, changed, errors);
   if (!overrides.toolchains.empty()) {
     for (const std::string& name : overrides.toolchains) check_name(errors, "--toolchain", "toolchain", name, catalogue.toolchains);
-    workload.each_toolchain = overrides.toolchains;
+    workload.each_toolchain.clear();
+    for (const std::string& name : overrides.toolchains) {
+      auto& each = workload.each_toolchain;
+      if (std::find(each.begin(), each.end(), name) == each.end()) each.push_back(name);
+    }
   }
   if (overrides.loader) {
     check_name(errors, "--loader", "loader", *overrides.loader, catalogue.loaders);
@@ -91,6 +95,9 @@ std::vector<std::string> apply(const Overrides& overrides, const Catalogue& cata
     workload.device = *overrides.device;
   }
   if (!overrides.cache_dirs.empty()) {
+    for (const std::string& dir : overrides.cache_dirs) {
+      if (dir.empty()) errors.push_back("--cache: a directory needs a name");
+    }
     if (overrides.cache_dirs.size() > 64) errors.push_back("--cache: more than 64 directories");
     changed.cache.dirs = overrides.cache_dirs;
     if (overrides.cache_dirs.size() > 1) {

@@ -15,6 +15,41 @@ bool contains(const std::vector<std::string>& list, const std::string& word) {
   return list.empty() || std::find(list.begin(), list.end(), word) != list.end();
 }
 
+// The most workers that a cell of this fault can have.
+int most_workers(const Scenario& scenario, const FaultEntry& fault) {
+  const auto& sizes = scenario.workload.workers;
+  int most = fault.workers.value_or(*std::max_element(sizes.begin(), sizes.end()));
+  for (const Subject& subject : scenario.subjects) {
+    const bool meant = fault.subjects.empty() || contains(fault.subjects, subject.name);
+    if (meant && subject.fixed_size) most = std::max(most, static_cast<int>(subject.workers.size()));
+  }
+  return most;
+}
+
+// What a fault says that only the rest of the file shows to be wrong.
+void check_faults(const Scenario& scenario, const std::vector<FaultSource>& sources, Reading& reading) {
+  const int kernels = static_cast<int>(scenario.workload.kernels.size());
+  for (std::size_t i = 0; i < scenario.faults.size(); ++i) {
+    const FaultEntry& fault = scenario.faults[i];
+    const Position place = i < sources.size() ? sources[i].place : Position{};
+    if (fault.keys && *fault.keys > kernels) {
+      reading.complaints.add(place, fmt::format("{} keys need as many kernels, and there are {}", *fault.keys, kernels));
+    }
+    const int workers = most_workers(scenario, fault);
+    for (const FaultStep& step : fault.steps) {
+      if (!step.at_random && fault.mode.value_or(scenario.workload.mode) == "free") {
+        reading.complaints.add(place, "a fault at a point needs the gated mode: in the free one nothing is held");
+      }
+      if (step.who == Victim::worker && step.index > workers) {
+        reading.complaints.add(place, fmt::format("there is no worker {}: they are {}", step.index, workers));
+      }
+      if (step.waiters >= workers) {
+        reading.complaints.add(place, fmt::format("{} others cannot wait: there are {} workers", step.waiters, workers));
+      }
+    }
+  }
+}
+
 // What only shows once all sections are read: names that point from one to another.
 void check_links(const Scenario& scenario, const std::vector<FaultSource>& faults, const std::vector<ExpectSource>& expects,
                  Reading& reading) {
@@ -47,14 +82,7 @@ void check_links(const Scenario& scenario, const std::vector<FaultSource>& fault
                                   [&](const std::string& name) { return contains(expect.toolchains, name); });
     if (!matches || !runs) reading.complaints.add(source.place, "this expectation matches no cell");
   }
-  for (const FaultEntry& fault : scenario.faults) {
-    if (fault.keys && *fault.keys > static_cast<int>(scenario.workload.kernels.size())) {
-      const auto at = static_cast<std::size_t>(&fault - scenario.faults.data());
-      reading.complaints.add(at < faults.size() ? faults[at].place : Position{},
-                             fmt::format("{} keys need as many kernels, and there are {}", *fault.keys,
-                                         scenario.workload.kernels.size()));
-    }
-  }
+  check_faults(scenario, faults, reading);
 }
 
 Position place_of(const Node::Member* member) { return member == nullptr ? Position{} : member->place; }

@@ -9,6 +9,20 @@
 
 namespace jitrace {
 
+namespace {
+
+// A key or a word of the file may hold what would be a command to a terminal, or a second line.
+std::string in_one_line(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
 void Complaints::add(Position place, std::string sentence) { list_.emplace_back(place, std::move(sentence)); }
 
 std::vector<std::string> Complaints::sorted() const {
@@ -18,8 +32,8 @@ std::vector<std::string> Complaints::sorted() const {
   });
   std::vector<std::string> out;
   for (const auto& [place, sentence] : list) {
-    out.push_back(place.line == 0 ? fmt::format("{}: {}", file_, sentence)
-                                  : fmt::format("{}:{}:{}: {}", file_, place.line, place.column, sentence));
+    out.push_back(place.line == 0 ? fmt::format("{}: {}", file_, in_one_line(sentence))
+                                  : fmt::format("{}:{}:{}: {}", file_, place.line, place.column, in_one_line(sentence)));
   }
   return out;
 }
@@ -115,7 +129,9 @@ std::optional<std::vector<int>> TableReader::integers(std::string_view key, std:
   for (const Node& item : node->items) {
     if (item.kind != Node::Kind::integer) {
       complaints_.add(item.place, fmt::format("\"{}\" holds {}, not only integers", key, name_of(item.kind)));
-    } else if (const auto value = in_range(item, key, low, high)) {
+    } else if (const auto value = in_range(item, key, low, high); value && std::find(out.begin(), out.end(), *value) != out.end()) {
+      complaints_.add(item.place, fmt::format("{} stands here twice", *value));
+    } else if (value) {
       out.push_back(*value);
     }
   }

@@ -16,7 +16,8 @@ class Complaints {
   explicit Complaints(std::string_view file) : file_(file) {}
   void add(Position place, std::string sentence);
   bool none() const { return list_.empty(); }
-  std::vector<std::string> sorted() const;  // "file:12:5: sentence", by place
+  std::size_t count() const { return list_.size(); }
+  std::vector<std::string> sorted() const;  // "file:12:5: sentence", by place; one line each
 
  private:
   std::string file_;
@@ -45,6 +46,7 @@ class TableReader {
   std::optional<bool> boolean(std::string_view key);
   // One string or a list of them.
   std::optional<std::vector<Word>> words(std::string_view key);
+  // One or a list of them, none twice.
   std::optional<std::vector<int>> integers(std::string_view key, std::int64_t low, std::int64_t high);
   const Node* table(std::string_view key);
   // A list of tables: [[key]], or inline ones.

@@ -35,6 +35,7 @@ std::optional<Nanoseconds> read_limit(TableReader& table, std::string_view key) 
 }
 
 void read_expect(const Node* node, Reading& reading, std::vector<ExpectEntry>& out, std::vector<ExpectSource>& sources) {
+  const std::size_t complaints = reading.complaints.count();
   TableReader table(node, "[[expect]]", reading.complaints);
   ExpectEntry entry;
   Expectation& e = entry.expectation;
@@ -78,7 +79,7 @@ void read_expect(const Node* node, Reading& reading, std::vector<ExpectEntry>& o
   e.handoff_max = read_limit(table, "handoff_ms_max");
   e.first_served_max = read_limit(table, "first_served_ms_max");
   e.all_served_max = read_limit(table, "all_served_ms_max");
-  const bool complete = reading.complaints.none();
+  const bool complete = reading.complaints.count() == complaints;
   table.finish();
   if (complete && e.empty()) reading.complaints.add(table.place(), "an expectation that promises nothing");
   out.push_back(std::move(entry));

@@ -44,6 +44,8 @@ void check_step(TableReader& table, Reading& reading, const FaultStep& step, con
   };
   only_for("who", hits_a_process(kind) && step.who == Victim::other, false, "a wipe, a clear or damage by another process");
   only_for("waiters", step.waiters > 0, !step.at_random, "a fault at a point");
+  only_for("at", step.at_random, kind == FaultKind::kill && (step.who == Victim::worker || step.who == Victim::tree),
+           "the kill of a worker or its tree if it is \"random\"");
   only_for("until", step.until != Point::none, kind == FaultKind::stop, "a stop");
   only_for("order", step.order != OrphanOrder::none,
            (kind == FaultKind::kill || kind == FaultKind::exit_137) &&
@@ -146,9 +148,6 @@ void read_fault(const Node* node, Reading& reading, std::vector<FaultEntry>& out
   }
   if (const auto mode = table.word("mode"); mode && one_of(*mode, "mode", {"gated", "free"}, reading)) {
     fault.mode = mode->text;
-    if (*fault.mode == "free" && !fault.steps.empty()) {
-      reading.complaints.add(mode->place, "a fault at a point needs the gated mode: in the free one nothing is held");
-    }
   }
   fault.clients = table.integer("clients", 1, 64);
   fault.workers = table.integer("workers", 1, 4096);

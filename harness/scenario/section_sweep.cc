@@ -16,6 +16,7 @@ void read_pattern(TableReader& table, std::string_view key, Reading& reading, st
 }
 
 void read_sweep(const Node* node, Reading& reading, std::vector<SweepEntry>& out, std::vector<SweepSource>& sources) {
+  const std::size_t complaints = reading.complaints.count();
   TableReader table(node, "[[sweep]]", reading.complaints);
   SweepEntry entry;
   SweepSource source;
@@ -39,7 +40,7 @@ void read_sweep(const Node* node, Reading& reading, std::vector<SweepEntry>& out
   const auto ends = table.words("ends").value_or(std::vector<Word>{});
   for (const Word& word : ends) one_of(word, "end", reading.catalogue.sweep_ends, reading);
   entry.ends = texts(ends);
-  const bool complete = reading.complaints.none();
+  const bool complete = reading.complaints.count() == complaints;
   table.finish();
   if (complete && ends.empty()) {
     reading.complaints.add(table.place_of("ends"), "\"ends\" says what the cells have to show; it names nothing");

@@ -7,6 +7,12 @@
 namespace jitrace {
 namespace {
 
+bool none_twice(const Word& word, std::string_view what, const std::vector<std::string>& before, Reading& reading) {
+  if (std::find(before.begin(), before.end(), word.text) == before.end()) return true;
+  reading.complaints.add(word.place, fmt::format("{} \"{}\" stands here twice", what, word.text));
+  return false;
+}
+
 // The list of words under `key`, each one of the candidates (if there are any), none twice.
 void read_names(TableReader& table, std::string_view key, std::string_view what, const std::vector<std::string>& candidates,
                 Reading& reading, std::vector<std::string>& out) {
@@ -16,11 +22,7 @@ void read_names(TableReader& table, std::string_view key, std::string_view what,
   bool good = true;
   for (const Word& word : *words) {
     if (!(candidates.empty() ? good_name(word, reading) : one_of(word, what, candidates, reading))) good = false;
-    if (std::find(names.begin(), names.end(), word.text) != names.end()) {
-      reading.complaints.add(word.place, fmt::format("{} \"{}\" stands here twice", what, word.text));
-      continue;
-    }
-    names.push_back(word.text);
+    if (none_twice(word, what, names, reading)) names.push_back(word.text);
   }
   if (good) out = std::move(names);
 }
@@ -47,7 +49,10 @@ void read_workload(const Node* node, Reading& reading, Workload& out) {
   const Catalogue& catalogue = reading.catalogue;
   read_names(table, "kernels", "kernel", catalogue.kernels, reading, out.kernels);
   if (const auto archs = table.words("archs")) {
-    for (const Word& arch : *archs) is_arch(arch, reading);
+    std::vector<std::string> names;
+    for (const Word& arch : *archs) {
+      if (is_arch(arch, reading) && none_twice(arch, "arch", names, reading)) names.push_back(arch.text);
+    }
     out.archs = texts(*archs);
   }
   read_names(table, "toolchains", "toolchain", catalogue.toolchains, reading, out.toolchains);
@@ -90,7 +95,12 @@ void read_workload(const Node* node, Reading& reading, Workload& out) {
 
 void read_cache(const Node* node, Reading& reading, CacheSetup& out) {
   TableReader table(node, "[cache]", reading.complaints);
-  if (const auto dirs = table.words("dirs")) out.dirs = texts(*dirs);
+  if (const auto dirs = table.words("dirs")) {
+    for (const Word& dir : *dirs) {
+      if (dir.text.empty()) reading.complaints.add(dir.place, "a directory needs a name");
+    }
+    out.dirs = texts(*dirs);
+  }
   if (const auto clients = table.integer("clients", 1, 64)) out.clients = *clients;
   if (const auto rename = table.word("rename"); rename && one_of(*rename, "rename", {"local", "nfs-busy"}, reading)) {
     out.rename = rename->text;

@@ -48,8 +48,11 @@ Plan full_plan() {
   cut.who = Victim::other;
   cut.damage = Damage::cut;
   cut.path = "{artifact}";
-  cut.at_random = true;
-  plan.faults = {kill, stop, cut};
+  cut.point = Point::publish;
+  FaultPlan late;
+  late.who = Victim::tree;
+  late.at_random = true;
+  plan.faults = {kill, stop, cut, late};
   plan.bound_scale = 0.1;
   plan.fake_duration = milliseconds(20);
   plan.watchdog = seconds(3);
@@ -81,7 +84,8 @@ TEST(Plan, ParseGivesTheFieldsBack) {
   EXPECT_EQ(plan->faults[0].order, OrphanOrder::held);
   EXPECT_EQ(plan->faults[1].until, Point::unlock);
   EXPECT_EQ(plan->faults[2].damage, Damage::cut);
-  EXPECT_TRUE(plan->faults[2].at_random);
+  EXPECT_FALSE(plan->faults[2].at_random);
+  EXPECT_TRUE(plan->faults[3].at_random);
 }
 
 // A line of a good plan, what it is changed to, and what the refusal says.
@@ -105,6 +109,7 @@ TEST(Plan, ParseNamesWhatItRefuses) {
                                Change{"client=1", "client=2", "there is no client 2"},
                                Change{"occurrence=4", "occurrence=0", "\"occurrence\": 0 is not within"},
                                Change{"signal=9", "signal=0", "\"signal\": 0 kills nobody"},
+                               Change{"\nworker", "\njitrace plan 1\nworker", "a second one begins in the same file"},
                                Change{"watchdog 3000000000", "watchdog 0", "\"watchdog\""}}) {
     std::string changed = text;
     const std::size_t at = changed.find(change.from);
@@ -116,11 +121,20 @@ TEST(Plan, ParseNamesWhatItRefuses) {
   }
 }
 
+TEST(Plan, OnlyKillsComeAtARandomMoment) {
+  Plan plan = full_plan();
+  plan.faults.back().kind = FaultKind::stop;
+  const auto refused = Plan::parse(plan.text());
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("a random moment is for kills"));
+}
+
 TEST(Plan, FaultsInWords) {
   const Plan plan = full_plan();
   EXPECT_EQ(describe(plan.faults[0]), "SIGKILL of builder 1 at compile, orphan-held");
   EXPECT_EQ(describe(plan.faults[1]), "stop of worker 2 at load for the 4. time while 3 others wait, until another worker is at unlock");
-  EXPECT_EQ(describe(plan.faults[2]), "cut of {artifact} by another process when builder 1 is at a random moment");
+  EXPECT_EQ(describe(plan.faults[2]), "cut of {artifact} by another process when builder 1 is at publish");
+  EXPECT_EQ(describe(plan.faults[3]), "SIGKILL of tree at a random moment");
   FaultPlan tool;
   tool.who = Victim::build_tool;
   tool.point = Point::output;
