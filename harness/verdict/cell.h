@@ -50,6 +50,7 @@ struct Cell {
   int inconclusive = 0;
   std::map<std::string, int> inconclusive_reasons;
   std::optional<std::string> skipped;  // reason
+  bool not_reached = false;            // skipped, because the run ended before it: no machine's fault, so never waived
   std::map<std::string, int> outcomes;
   std::map<std::string, int> findings;  // class → trials that showed it
   std::map<std::string, Rate> rates;    // free mode

@@ -61,6 +61,7 @@ class Bench {
     Nanoseconds worst = 0;
     for (const TrialVerdict* trial : conclusive_) {
       if (!trial->recovery.applies) continue;
+      if (member == &Recovery::handoff && !trial->recovery.handoff_shows) continue;
       ++measured;
       const auto& value = trial->recovery.*member;
       if (!value) ++never;
@@ -68,7 +69,8 @@ class Bench {
       if (value) worst = std::max(worst, *value);
     }
     if (measured == 0)
-      return unmet(fmt::format("{} <= {:g} ms: nobody was killed, so nothing was measured", what, to_ms(*most)));
+      return unmet(fmt::format("{} <= {:g} ms: nothing was measured: nobody was killed, or it is a command's, which tells nothing of it",
+                               what, to_ms(*most)));
     if (late == 0 && never == 0) return;
     unmet(fmt::format("{} <= {:g} ms: {} of {} trials later, {} never; the worst took {:.1f} ms", what, to_ms(*most),
                       late, measured, never, to_ms(worst)));

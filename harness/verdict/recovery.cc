@@ -68,9 +68,10 @@ Recovery measure_recovery(const TrialView& view) {
   recovery.applies = true;
   const Slot victim = view.owner_of(*kill);
   const int round = view.round_at(kill->stamp);
-  if (nobody_waited(view, victim, round, kill->stamp)) recovery.handoff = 0;
+  recovery.handoff_shows = view.plan.command.empty();
+  if (recovery.handoff_shows && nobody_waited(view, victim, round, kill->stamp)) recovery.handoff = 0;
   for (const Event& event : view.history.events) {
-    if (recovery.handoff) break;
+    if (recovery.handoff || !recovery.handoff_shows) break;
     if (event.stamp <= kill->stamp || event.slot == victim || view.round_at(event.stamp) != round) continue;
     if (!may_build(view, event)) continue;
     recovery.handoff = event.stamp - kill->stamp;
@@ -86,13 +87,13 @@ Recovery measure_recovery(const TrialView& view) {
       continue;
     }
     last = std::max(last.value_or(*at), *at);
+    if (view.loads.empty() && *at > kill->stamp) first = std::min(first.value_or(*at), *at);
   }
   for (const LoadFact& load : view.loads) {
     const WorkerFact* worker = view.worker(load.slot);
     if (worker == nullptr || worker->round != round || view.explained(load.slot) || load.stamp <= kill->stamp) continue;
     if (kind_of(view, load) == LoadKind::fine) first = std::min(first.value_or(load.stamp), load.stamp);
   }
-  if (view.loads.empty()) first = last;
   if (first) recovery.first_served = *first - kill->stamp;
   if (all && last) {
     recovery.all_served = std::max<Nanoseconds>(0, *last - kill->stamp);

@@ -56,7 +56,7 @@ void spread_recovery(Cell& cell) {
       const auto& value = trial.recovery.*member;
       if (value) {
         measured.push_back(to_ms(*value));
-      } else {
+      } else if (member != &Recovery::handoff || trial.recovery.handoff_shows) {
         ++missing;
       }
     }
@@ -138,10 +138,16 @@ Cell skipped_cell(const Plan& plan, const std::string& reason, const CellFacts& 
   return cell;
 }
 
+Cell unreached_cell(const Plan& plan, const CellFacts& facts) {
+  Cell cell = skipped_cell(plan, "no trial was run before the run ended", facts);
+  cell.not_reached = true;
+  return cell;
+}
+
 Grade grade_of(const std::vector<Cell>& cells, Skips skips) {
   std::optional<Grade> worst;
   for (const Cell& cell : cells) {
-    if (cell.skipped && skips == Skips::waived) continue;
+    if (cell.skipped && !cell.not_reached && skips == Skips::waived) continue;
     worst = std::max(worst.value_or(Grade::pass), cell.skipped ? Grade::inconclusive : cell.verdict);
   }
   return worst.value_or(Grade::inconclusive);

@@ -28,6 +28,8 @@ inline constexpr double least_conclusive = 0.75;
 Cell summarise(const Plan& first_plan, const std::vector<TrialVerdict>& trials, const CellFacts& facts);
 // A cell that was not run, with the reason.
 Cell skipped_cell(const Plan& plan, const std::string& reason, const CellFacts& facts);
+// One whose turn never came.
+Cell unreached_cell(const Plan& plan, const CellFacts& facts);
 
 // Holds the cell against what was promised of it: fills `expected`, `unmet`, `met` and `verdict`.
 // `always`, `recovered`, `fell_back` and bounds are asked of every conclusive trial; `never` of every trial;

@@ -12,9 +12,11 @@
 namespace jitrace {
 
 // Kill → another worker may build → first correct load → last survivor's correct load; all from event stamps.
-// `applies` is false for trials without a kill. A missing number of a trial to which it applies is "unrecovered".
+// `applies` is false for trials without a kill. A missing number of a trial to which it applies is "unrecovered", but for
+// the hand-off of a command: it tells nobody what it holds (`handoff_shows`).
 struct Recovery {
   bool applies = false;
+  bool handoff_shows = true;
   std::optional<Nanoseconds> handoff, first_served, all_served;
 };
 

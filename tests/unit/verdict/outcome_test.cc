@@ -277,6 +277,44 @@ TEST(Recovery, WhoNeverWaitedForTheVictimHasItAtOnce) {
   EXPECT_EQ(r.verdict().recovery.handoff, 0);
 }
 
+// A command tells when it ends, and nothing of what it holds or loads.
+TEST(Judge, RecoveryOfCommandsGoesByTheirEnds) {
+  Recorder made("torch-baton", 4);
+  made.plan.command = {"loader"};
+  made.round(1);
+  made.outcome(3, Outcome::served);
+  made.ends(3);
+  made.fire(0, FaultKind::kill, Victim::worker);
+  const Nanoseconds kill = made.history.events.back().stamp;
+  std::vector<Nanoseconds> ended;
+  for (const Slot slot : {Slot{1}, Slot{2}}) {
+    made.wait_ms(50);
+    made.outcome(slot, Outcome::served);
+    made.ends(slot);
+    ended.push_back(made.history.events.back().stamp);
+  }
+  const TrialVerdict verdict = made.verdict();
+  ASSERT_TRUE(verdict.recovery.applies);
+  EXPECT_FALSE(verdict.recovery.handoff_shows);
+  EXPECT_FALSE(verdict.recovery.handoff);
+  // Within the steps of a millisecond that the end itself takes.
+  EXPECT_NEAR(to_ms(verdict.recovery.first_served.value()), to_ms(ended[0] - kill), 3) << "and not the last one's";
+  EXPECT_NEAR(to_ms(verdict.recovery.all_served.value()), to_ms(ended[1] - kill), 3);
+}
+
+TEST(Judge, WhoWasServedBeforeTheKillNeedsNoTime) {
+  Recorder made("torch-baton", 2);
+  made.plan.command = {"loader"};
+  made.round(1);
+  made.outcome(1, Outcome::served);
+  made.ends(1);
+  made.wait_ms(50);
+  made.fire(0, FaultKind::kill, Victim::worker);
+  const TrialVerdict verdict = made.verdict();
+  EXPECT_EQ(verdict.recovery.first_served, 0);
+  EXPECT_EQ(verdict.recovery.all_served, 0);
+}
+
 TEST(Judge, AFaultThatDidNotFireIsInconclusive) {
   Recorder r("torch-flock", 1);
   r.plan.faults.push_back({});

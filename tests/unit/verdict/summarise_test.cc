@@ -41,7 +41,7 @@ TrialVerdict clean(int number) {
 TrialVerdict with(FindingClass kind, int number) {
   TrialVerdict trial = clean(number);
   trial.recovered = false;
-  trial.recovery = {true, {}, {}, {}};
+  trial.recovery = {.applies = true, .handoff = {}, .first_served = {}, .all_served = {}};
   Finding finding;
   finding.kind = kind;
   finding.trial = number;
@@ -53,6 +53,13 @@ TrialVerdict open_trial(int number) {
   TrialVerdict trial = clean(number);
   trial.inconclusive = "SIGKILL of builder 1 did not fire: nobody came there";
   trial.recovered = false;
+  return trial;
+}
+
+TrialVerdict of_a_command(int number) {
+  TrialVerdict trial = clean(number);
+  trial.recovery.handoff_shows = false;
+  trial.recovery.handoff.reset();
   return trial;
 }
 
@@ -165,6 +172,8 @@ TEST(Evaluate, BoundsOnBuildsWarningsAndTimes) {
   EXPECT_EQ(judged(many(3, clean), expectation).verdict, Grade::pass);
   expectation.handoff_max = milliseconds(2);
   EXPECT_THAT(judged(many(3, clean), expectation).unmet, Contains(HasSubstr("handoff <= 2 ms: 1 of 3 trials later")));
+  EXPECT_THAT(judged(many(3, of_a_command), expectation).unmet, Contains(HasSubstr("handoff <= 2 ms: nothing was measured")));
+  EXPECT_EQ(judged(many(3, of_a_command), {}).handoff.unrecovered, 0) << "it tells nothing of it";
   expectation.handoff_max.reset();
   expectation.builds_min = expectation.builds_max = 2;
   EXPECT_THAT(judged(many(3, clean), expectation).unmet, Contains("builds = 2: 3 of 3 trials outside, seen 1"));
@@ -215,6 +224,7 @@ TEST(Grade, TheWorstCellCounts) {
   EXPECT_EQ(grade_of({skipped}), Grade::inconclusive);
   EXPECT_EQ(grade_of({}), Grade::inconclusive);
   EXPECT_EQ(grade_of({good, skipped}, Skips::waived), Grade::pass);
+  EXPECT_EQ(grade_of({good, unreached_cell({}, {})}, Skips::waived), Grade::inconclusive);
   EXPECT_EQ(grade_of({good, open, skipped}, Skips::waived), Grade::inconclusive);
   EXPECT_EQ(grade_of({skipped}, Skips::waived), Grade::inconclusive) << "nothing ran";
 }
