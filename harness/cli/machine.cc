@@ -27,6 +27,22 @@ std::string value_in(const std::string& path, const std::string& name) {
   return {};
 }
 
+// As the kernel writes what would end a word: "\\040" for a blank.
+std::string without_octal(const std::string& text) {
+  const auto octal = [](char c) { return c >= '0' && c <= '7'; };
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool coded = text[i] == '\\' && i + 3 < text.size() && octal(text[i + 1]) && octal(text[i + 2]) && octal(text[i + 3]);
+    if (!coded) {
+      out += text[i];
+      continue;
+    }
+    out += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
+    i += 3;
+  }
+  return out;
+}
+
 std::string real_path(const std::string& path) {
   char* resolved = ::realpath(path.c_str(), nullptr);
   if (resolved == nullptr) return path;
@@ -65,7 +81,7 @@ CacheInfo describe_cache(const std::string& directory) {
     // id parent major:minor root mount-point options … - type source super-options
     const std::vector<std::string> words = split(line, ' ');
     if (words.size() < 10) continue;
-    const std::string& point = words[4];
+    const std::string point = without_octal(words[4]);
     const bool below = point == "/" || path == point || path.starts_with(point + "/");
     if (!below || point.size() < longest) continue;
     longest = point.size();

@@ -30,8 +30,28 @@ Result<Machine> look_around(const std::vector<std::string>& nvcc) {
   return machine;
 }
 
+namespace {
+
+// Two clients see one directory, or whatever they find says nothing of a shared cache.
+Result<void> check_one_directory(const std::vector<std::string>& roots) {
+  for (std::size_t i = 1; i < roots.size(); ++i) {
+    const std::string sign = "client-" + std::to_string(i);
+    TRY(write_file(join(roots.front(), sign), ""));
+    if (exists(join(roots[i], sign))) continue;
+    const std::string both = parent_of(roots.front()) + " and " + parent_of(roots[i]);
+    return make_error("use the cache directories", both, 0,
+                      "a file made in the first is not in the other: two clients need two mounts of one directory");
+  }
+  for (std::size_t i = 1; i < roots.size(); ++i) TRY(remove_file(join(roots.front(), "client-" + std::to_string(i))));
+  return {};
+}
+
+}  // namespace
+
 Result<std::vector<std::string>> make_caches(const std::vector<std::string>& dirs, const std::string& run_dir,
                                              const std::string& run_id) {
+  const char* const remedy = dirs.empty() ? "it lies in the run directory; name another with --out, or one for the cache with --cache"
+                                          : "name another with --cache";
   std::vector<std::string> roots;
   std::vector<std::string> wanted = dirs;
   if (wanted.empty()) wanted.push_back(join(run_dir, "cache"));
@@ -43,7 +63,7 @@ Result<std::vector<std::string>> make_caches(const std::vector<std::string>& dir
     if (!std::filesystem::is_directory(full, code)) return make_error("use the cache directory", full, ENOTDIR);
     const std::string root = join(full, "jitrace-" + run_id);
     if (const auto made = make_dirs(root); !made) {
-      return make_error("use the cache directory", full, made.error().code, "a directory cannot be made in it; is it writable?");
+      return make_error("use the cache directory", full, made.error().code, std::string("a directory cannot be made in it; is it writable? If not, ") + remedy);
     }
     // A full file system lets a directory be made and nothing be written.
     const std::string probe = join(root, "probe");
@@ -52,9 +72,13 @@ Result<std::vector<std::string>> make_caches(const std::vector<std::string>& dir
     if (written) written = remove_file(probe);
     if (!written) {
       (void)remove_tree(root);
-      return make_error("use the cache directory", full, written.error().code, "nothing can be written in it");
+      return make_error("use the cache directory", full, written.error().code, std::string("nothing can be written in it; ") + remedy);
     }
     roots.push_back(root);
+  }
+  if (const auto one = check_one_directory(roots); !one) {
+    for (const std::string& root : roots) (void)remove_tree(root);
+    return one.error();
   }
   return roots;
 }

@@ -139,9 +139,16 @@ std::string search_path(const Command& command) {
   return own != nullptr ? own : "/usr/local/bin:/usr/bin:/bin";
 }
 
+}  // namespace
+
 Result<std::string> find_program(const Command& command) {
   const std::string& name = command.argv.front();
-  if (name.find('/') != std::string::npos) return name;
+  if (name.find('/') != std::string::npos) {
+    // Relative to where it will run, which is ours only where nothing else was asked for.
+    const bool known = name.starts_with('/') || command.directory.empty();
+    if (known && ::access(name.c_str(), X_OK) != 0) return last_error("start", name);
+    return name;
+  }
   int code = ENOENT;
   for (const std::string& directory : split(search_path(command), ':')) {
     std::string candidate = join(directory.empty() ? "." : directory, name);
@@ -150,8 +157,6 @@ Result<std::string> find_program(const Command& command) {
   }
   return make_error("start", name, code, "it is not on PATH");
 }
-
-}  // namespace
 
 Result<Launched> launch(const Command& command) {
   JITRACE_CHECK(!command.argv.empty());

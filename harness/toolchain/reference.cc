@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "process/keeper.h"
 #include "toolchain/artifact.h"
 #include "toolchain/nvrtc.h"
@@ -11,8 +12,22 @@ namespace {
 
 constexpr std::uint64_t reference_attempt = 0x4a495452ef000000;
 
+// Of all that a compiler says the line that tells most, without the name of a copy that nobody will find.
+std::string telling_line(const std::string& output, const std::string& source) {
+  constexpr std::size_t most = 300;
+  std::string telling;
+  for (std::string line : split(output, '\n')) {
+    if (line.empty()) continue;
+    const bool is_error = line.find("error") != std::string::npos;
+    if (telling.empty() || is_error) telling = std::move(line);
+    if (is_error) break;
+  }
+  for (std::size_t at = 0; (at = telling.find(source, at)) != std::string::npos;) telling.replace(at, source.size(), base_of(source));
+  return telling.size() <= most ? telling : telling.substr(0, most) + " …";
+}
+
 Result<void> run(const Toolchain& toolchain, std::vector<std::string> argv, const std::string& scratch,
-                 const Keeper& keeper) {
+                 const std::string& source, const Keeper& keeper) {
   Command command;
   command.argv = std::move(argv);
   TRY_ASSIGN(std::vector<std::string> changes, attempt_environment(toolchain, {reference_attempt, 0, scratch}, {}));
@@ -26,7 +41,7 @@ Result<void> run(const Toolchain& toolchain, std::vector<std::string> argv, cons
   }
   if (finished->status.is_exit(0)) return {};
   return make_error("compile the reference with", toolchain.program, 0,
-                    finished->status.describe() + ": " + finished->output.substr(0, 2000));
+                    finished->status.describe() + ": " + telling_line(finished->output, source));
 }
 
 }  // namespace
@@ -38,7 +53,7 @@ Result<std::uint64_t> reference_digest(const Toolchain& toolchain, const Kernel&
     TRY_ASSIGN(const Nvrtc library, Nvrtc::open(toolchain.program));
     TRY_ASSIGN(const Nvrtc::Compiled compiled,
                library.compile({kernel.source, kernel.name + ".cu", arch, reference_attempt, {}}));
-    if (!compiled.ok) return make_error("compile the reference with", toolchain.program, 0, compiled.log);
+    if (!compiled.ok) return make_error("compile the reference with", toolchain.program, 0, telling_line(compiled.log, kernel.name + ".cu"));
     return view_artifact(compiled.cubin).masked_digest;
   }
   TRY(make_dirs(scratch));
@@ -47,10 +62,10 @@ Result<std::uint64_t> reference_digest(const Toolchain& toolchain, const Kernel&
   const std::string output = join(scratch, "reference.out");
   TRY(write_file(source, kernel.source));
   if (steps == Steps::one) {
-    TRY(run(toolchain, compile_command(toolchain, toolchain.program, arch, source, output, kind), scratch, keeper));
+    TRY(run(toolchain, compile_command(toolchain, toolchain.program, arch, source, output, kind), scratch, source, keeper));
   } else {
-    TRY(run(toolchain, object_command(toolchain, toolchain.program, arch, source, object), scratch, keeper));
-    TRY(run(toolchain, link_command(toolchain, toolchain.program, object, output), scratch, keeper));
+    TRY(run(toolchain, object_command(toolchain, toolchain.program, arch, source, object), scratch, source, keeper));
+    TRY(run(toolchain, link_command(toolchain, toolchain.program, object, output), scratch, source, keeper));
   }
   TRY_ASSIGN(const std::string bytes, read_file(output));
   return view_artifact(bytes).masked_digest;

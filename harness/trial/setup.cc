@@ -46,6 +46,11 @@ Result<void> make_ready(Setup& setup, const Plan& plan, const Toolchain& toolcha
       const auto digest =
           reference_digest(toolchain, kernel, plan.arch, shape.kind, shape.steps, scratch, keeper_for(setup, plan));
       TRY(remove_tree(scratch));
+      if (!digest && digest.error().code == 0) {
+        // Not ours: the compiler said no. Whoever reads it knows the kernel by the name that he gave it.
+        return setup.failures[key] = make_error("compile", join(setup.kernel_dir, name + ".cu"), 0,
+                                                "mend it or leave it out; " + toolchain.program + ": " + digest.error().note);
+      }
       if (!digest) return setup.failures[key] = digest.error();
       setup.references[key] = *digest;
     }
