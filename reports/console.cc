@@ -35,6 +35,7 @@ class Console : private Page {
     const Counts counts = count(report_);
     paragraph("", fmt::format("{}: {} cells, seed {}", report_.scenario, counts.cells, report_.seed), Ink::bold);
     if (!report_.about.empty()) paragraph("  ", report_.about);
+    if (const std::string cache = cache_words(report_); !cache.empty()) paragraph("  ", cache, Ink::dim);
   }
 
   void group(const std::string& fault, const std::vector<const Cell*>& cells) {

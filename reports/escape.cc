@@ -40,6 +40,14 @@ bool control_sequence(std::string_view sequence) {
          static_cast<unsigned char>(sequence[1]) < 0xa0;
 }
 
+// U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069: what follows would be shown in another order than it is in.
+bool reorders(std::string_view sequence) {
+  if (sequence.size() != 3 || !sequence.starts_with("\xe2")) return false;
+  const auto second = static_cast<unsigned char>(sequence[1]), third = static_cast<unsigned char>(sequence[2]);
+  if (second == 0x80) return third == 0x8e || third == 0x8f || (third >= 0xaa && third <= 0xae);
+  return second == 0x81 && third >= 0xa6 && third <= 0xa9;
+}
+
 template <class Write>
 std::string each(std::string_view text, Write write) {
   std::string result;
@@ -71,7 +79,7 @@ std::string for_terminal(std::string_view text) {
   return each(text, [](std::string& out, std::string_view sequence) {
     if (sequence == "\n" || sequence == "\t") {
       out += ' ';
-    } else if (control(static_cast<unsigned char>(sequence[0])) || control_sequence(sequence)) {
+    } else if (control(static_cast<unsigned char>(sequence[0])) || control_sequence(sequence) || reorders(sequence)) {
       visible(out, sequence);
     } else {
       out += sequence;
@@ -98,7 +106,7 @@ std::string for_markdown(std::string_view text) {
   return each(text, [](std::string& out, std::string_view sequence) {
     const char first = sequence[0];
     if (first == '\n' || first == '\t' || first == '\r') out += ' ';
-    else if (control(static_cast<unsigned char>(first))) visible(out, sequence);
+    else if (control(static_cast<unsigned char>(first)) || reorders(sequence)) visible(out, sequence);
     else if (first == '&') out += "&amp;";
     else if (first == '<') out += "&lt;";
     else if (first == '>') out += "&gt;";

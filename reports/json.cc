@@ -54,7 +54,7 @@ Json finding_json(const Finding& finding) {
           {"cause", text(finding.cause)},
           {"trial", finding.trial},
           {"round", finding.round},
-          {"worker", finding.slot == driver_slot ? Json(nullptr) : Json(finding.slot)},
+          {"slot", finding.slot == driver_slot ? Json(nullptr) : Json(finding.slot)},
           {"key", finding.key},
           {"evidence", texts(finding.evidence)}};
 }

@@ -71,6 +71,7 @@ std::string render_junit(const Report& report) {
   for (const auto& [name, value] : report.machine) {
     out += fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", for_xml(name), for_xml(value));
   }
+  out += fmt::format("      <property name=\"cache\" value=\"{}\"/>\n", for_xml(cache_words(report)));
   out += fmt::format("      <property name=\"seed\" value=\"{}\"/>\n", report.seed);
   out += "    </properties>\n";
   for (const Cell& cell : report.cells) out += case_xml(report, cell);

@@ -39,6 +39,7 @@ std::string render_markdown(const Report& report, std::size_t limit) {
   if (!report.about.empty()) head += for_markdown(report.about) + "\n\n";
   head += fmt::format("{} met, {} not met, {} inconclusive, {} skipped; seed {}{}\n", counts.passed, counts.failed,
                       counts.inconclusive, counts.skipped, report.seed, report.interrupted ? "; interrupted" : "");
+  if (const std::string cache = cache_words(report); !cache.empty()) head += "\n" + for_markdown(cache) + "\n";
   pieces.push_back(head);
   for (const auto& [fault, cells] : by_fault(report)) {
     std::string said, piece = fmt::format("\n### {}\n", for_markdown(fault));

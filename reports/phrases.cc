@@ -98,8 +98,16 @@ std::string setting(const Cell& cell) {
     if (!part->empty()) parts.push_back(*part);
   }
   parts.push_back(fmt::format("{} workers", cell.workers));
+  if (cell.cache.clients > 1) parts.push_back(fmt::format("{} clients", cell.cache.clients));
+  if (cell.cache.rename == "nfs-busy") parts.push_back("rename gap injected");
   if (!cell.mode.empty()) parts.push_back(cell.mode);
   return join_text(parts, ", ");
+}
+
+std::string cache_words(const Report& report) {
+  if (report.cells.empty()) return "";
+  const CacheInfo& cache = report.cells.front().cache;
+  return fmt::format("cache {} on {} ({})", cache.dir, cache.fs.empty() ? "an unknown file system" : cache.fs, cache.options);
 }
 
 std::string standing(const Cell& cell) {

@@ -21,8 +21,10 @@ std::string headline(const Cell& cell, Detail detail = Detail::all);
 std::string fault_title(const Cell& cell);
 // "handoff p50 1.4 ms, first served 1.4 s, all served 1.5 s; 3 never"; empty where nobody was killed.
 std::string recovery_words(const Cell& cell);
-// "toolchain nvcc 13.0.88, sm_90a, elf, 8 workers, gated".
+// "toolchain nvcc 13.0.88, sm_90a, elf, 8 workers, gated"; several clients and an injected rename gap with them.
 std::string setting(const Cell& cell);
+// "cache /mnt/share on nfs4 (rw,vers=4.2)": where everything lay; empty without a cell.
+std::string cache_words(const Report& report);
 // "met", "NOT MET", "inconclusive", "skipped".
 std::string standing(const Cell& cell);
 // Cells in the order in which they came, a list a fault title.

@@ -206,7 +206,7 @@ Result<std::string> FaultEngine::kill(Armed& armed, const Event& arrival, Slot a
     return describe(fault) + ", which is the daemon, pid " + std::to_string(daemon);
   }
   // Its number may be another's by now.
-  if (worker->ended) return plain_error("fire a fault", "worker " + std::to_string(actor) + " has ended");
+  if (worker->ended) return plain_error("fire a fault", world_.name(actor) + " has ended");
   if (number == SIGSTOP) {
     armed.stopped = true;
     worker->stopped = true;

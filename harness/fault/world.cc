@@ -51,6 +51,18 @@ std::optional<Slot> World::actor(const Event& event) const {
 int World::builder_ticket(Slot slot) const { return ticket_of(builders_, slot); }
 int World::waiter_ticket(Slot slot) const { return ticket_of(waiters_, slot); }
 
+std::string World::name(Slot slot) const {
+  const auto found = workers_.find(slot);
+  if (found == workers_.end()) return "tool " + std::to_string(slot);
+  const int round = found->second.round;
+  int index = 0;
+  for (const auto& [other, worker] : workers_) {
+    if (worker.round == round && other <= slot) ++index;
+  }
+  const std::string name = "worker " + std::to_string(index);
+  return round == 1 ? name : name + " of round " + std::to_string(round);
+}
+
 int World::waiting_besides(Slot slot) const {
   return static_cast<int>(std::count_if(workers_.begin(), workers_.end(), [slot](const auto& entry) {
     return entry.first != slot && entry.second.wait && !entry.second.ended;

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "event/event.h"
@@ -75,6 +76,8 @@ class World {
   int waiter_ticket(Slot slot) const;
   // How many workers besides this one wait at this moment.
   int waiting_besides(Slot slot) const;
+  // "worker 3", "worker 1 of round 2", counted from 1 as faults count them.
+  std::string name(Slot slot) const;
   // Those who passed probe or beyond of this key in any round.
   bool all_ended(int round) const;
 

@@ -60,8 +60,6 @@ class Prover {
   }
 
  private:
-  static std::string name(Slot slot) { return "worker " + std::to_string(slot); }
-
   struct Judged {
     Standing standing = Standing::nobody;
     std::string why;
@@ -76,7 +74,7 @@ class Prover {
   }
 
   Judged of_worker(const WorkerState& worker) const {
-    const std::string self = name(worker.slot);
+    const std::string self = world_.name(worker.slot);
     if (worker.stopped) return worker.continue_planned ? Judged{Standing::on_plan, self + " will be continued"} : Judged{};
     if (worker.held) return {Standing::on_plan, self + " is held at a gate"};
     if (!worker.wait) return {Standing::moving, self + " is not waiting"};
@@ -142,7 +140,7 @@ class Prover {
   }
 
   HungWorker explain(const WorkerState& worker) const {
-    HungWorker hung{worker.slot, HangCause::live_stuck_owner, name(worker.slot)};
+    HungWorker hung{worker.slot, HangCause::live_stuck_owner, world_.name(worker.slot)};
     std::set<Slot> seen;
     follow(worker, hung, seen);
     return hung;
@@ -192,11 +190,11 @@ class Prover {
     const auto end = facts_.ends.find(owner);
     if (found->second.ended) {
       hung.cause = HangCause::stale_owner;
-      hung.chain += "; made by " + name(owner) + " (pid " + std::to_string(found->second.pid) + "), which has ended: " +
+      hung.chain += "; made by " + world_.name(owner) + " (pid " + std::to_string(found->second.pid) + "), which has ended: " +
                     (end == facts_.ends.end() ? "unknown" : end->second);
       return;
     }
-    hung.chain += ", held by " + name(owner) + ", which";
+    hung.chain += ", held by " + world_.name(owner) + ", which";
     follow(found->second, hung, seen);
   }
 

@@ -175,7 +175,7 @@ void Session::guard_said(const GuardEvent& said) {
       take(std::move(event));
       return;
     case GuardEvent::Kind::not_started:
-      failure_ = "start worker " + std::to_string(slot_of(said.id)) + ": " + said.text;
+      failure_ = "start " + world_.name(slot_of(said.id)) + ": " + said.text;
       if (WorkerState* worker = world_.worker(slot_of(said.id))) worker->ended = true;
       return;
     case GuardEvent::Kind::ended: {
@@ -188,7 +188,7 @@ void Session::guard_said(const GuardEvent& said) {
       if (const WorkerState* worker = world_.worker(event.slot); worker != nullptr && !worker->ready && !planned && !cleaning_ &&
                                                                  plan_.command.empty()) {
         const auto output = read_file(join(stage_.lane_dir, "output." + std::to_string(event.slot)));
-        failure_ = "worker " + std::to_string(event.slot) + " ended before it was ready: " + (output ? *output : "no output");
+        failure_ = world_.name(event.slot) + " ended before it was ready: " + (output ? *output : "no output");
       }
       if (!plan_.command.empty() && said.status && !planned && !cleaning_) judge_command(event.slot, *said.status);
       ends_[event.slot] = (said.status ? said.status->describe() : "unknown") + (planned ? ", as planned" : "");

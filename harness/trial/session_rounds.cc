@@ -198,7 +198,7 @@ HangProof Session::look_for_hang(int round) {
     if (worker.ended || !worker.started || worker.stopped) continue;
     const auto stat = proc_stat(worker.pid);
     if (stat && stat->state == 'S') continue;
-    last_block_ = "worker " + std::to_string(slot) + " is awake";
+    last_block_ = world_.name(slot) + " is awake";
     return {};
   }
   const std::size_t known = events_.size();

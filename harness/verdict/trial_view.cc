@@ -307,8 +307,8 @@ std::string TrialView::who(Slot slot) const {
   if (slot == driver_slot) return "the driver";
   const WorkerFact* fact = worker(slot);
   if (fact == nullptr) return fmt::format("tool {}", slot);
-  if (plan.rounds == 1 && fact->round == 1) return fmt::format("worker {}", fact->index);
-  return fmt::format("worker {} of round {}", fact->index, fact->round);
+  if (fact->round == 1) return fmt::format("worker {}", fact->index + 1);
+  return fmt::format("worker {} of round {}", fact->index + 1, fact->round);
 }
 
 std::string TrialView::when(Nanoseconds stamp) const { return fmt::format("+{:.1f} ms", to_ms(stamp - begin)); }
