@@ -4,9 +4,12 @@
 #include <cerrno>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/prepared.h"
+#include "process/launch.h"
 
 namespace jitrace {
 
@@ -30,7 +33,15 @@ const Toolchain* Campaign::toolchain(const std::string& name) const {
 
 Result<void> Campaign::prepare() {
   for (State& state : cells_) {
-    if (!state.skipped.empty() || !state.plan.subject.command.empty()) continue;
+    if (!state.skipped.empty()) continue;
+    if (const auto& command = state.plan.subject.command; !command.empty()) {
+      // Known before anything runs, unless it is one of the cache's own.
+      Command wanted;
+      wanted.argv = command;
+      if (command.front().find('{') != std::string::npos) continue;
+      if (const auto program = find_program(wanted); !program) state.skipped = program.error().message();
+      continue;
+    }
     const Toolchain* found = toolchain(state.plan.toolchain);
     if (found == nullptr) return plain_error("find toolchain", state.plan.toolchain);
     if (const auto ready = make_ready(setup_, plan_of(scenario_, state.plan, 1), *found); !ready) {
@@ -61,7 +72,9 @@ std::optional<Pick> Campaign::next_pick() {
 Result<void> Campaign::keep_results(State& state, const Plan& plan, const TrialResult& result, const TrialVerdict& verdict) {
   TRY(run_dir_.save_history(plan.cell, plan.trial, result.history));
   const bool telling = !verdict.findings.empty() || !verdict.inconclusive.empty();
-  if (telling && state.replay.size() < 3) {
+  int& kept = verdict.findings.empty() ? state.kept_open : state.kept_findings;
+  if (telling && kept < 3) {
+    ++kept;
     const std::string showed =
         verdict.findings.empty() ? "inconclusive: " + verdict.inconclusive : std::string(name_of(verdict.findings.front().kind));
     TRY(run_dir_.save_plan(plan.cell, plan.trial, plan, showed));
@@ -79,6 +92,8 @@ void Campaign::show(Progress& progress, const State& state, int trial) const {
   step.cell = state.plan.id;
   step.number = trial;
   step.trials = state.plan.trials;
+  step.what = state.plan.fault.steps.empty() ? fmt::format("{} workers, no fault", state.plan.workers)
+                                             : describe(plan_of(scenario_, state.plan, trial).faults.front());
   for (const State& other : cells_) {
     if (!other.skipped.empty()) continue;
     step.done += static_cast<int>(other.verdicts.size());
@@ -150,20 +165,12 @@ Cell Campaign::summary(const State& state) const {
   if (const Toolchain* found = toolchain(state.plan.toolchain)) {
     facts.toolchain = found->version.empty() ? found->name : found->name + " " + found->version;
   }
-  // A cell that no plan can be made for still has a name, a subject and a reason.
-  Plan plan;
-  plan.cell = state.plan.id;
-  plan.subject = state.plan.subject.name;
-  plan.cause = state.plan.fault.name;
-  plan.toolchain = state.plan.toolchain;
-  plan.arch = state.plan.arch;
-  plan.loader = state.plan.loader;
-  if (state.plan.not_applicable.empty() && state.plan.skipped.empty()) plan = plan_of(scenario_, state.plan, 1);
-  if (!state.skipped.empty()) return skipped_cell(plan, state.skipped, facts);
+  const Plan plan = plan_of(scenario_, state.plan, 1);
   std::vector<TrialVerdict> verdicts = state.verdicts;
   std::sort(verdicts.begin(), verdicts.end(), [](const auto& a, const auto& b) { return a.trial < b.trial; });
-  if (verdicts.empty()) return skipped_cell(plan, "no trial was run before the run ended", facts);
-  Cell cell = summarise(plan, verdicts, facts);
+  Cell cell = !state.skipped.empty() ? skipped_cell(plan, state.skipped, facts)
+              : verdicts.empty()     ? unreached_cell(plan, facts)
+                                     : summarise(plan, verdicts, facts);
   evaluate(cell, state.plan.expectation);
   return cell;
 }

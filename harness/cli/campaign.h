@@ -56,6 +56,7 @@ class Campaign {
     CellPlan plan;
     std::vector<TrialVerdict> verdicts;
     std::map<int, std::string> replay;
+    int kept_findings = 0, kept_open = 0;  // plans, of trials that found something and of inconclusive ones
     bool cache_kept = false;
     std::string skipped;
   };

@@ -70,8 +70,8 @@ void take_in(Counted& counted, const TrialVerdict& verdict) {
 }
 
 void print(const Plan& plan, const Counted& counted, const std::string& before) {
-  std::printf("replayed %s, trial %d, %d times (gated: ordered by gates, timed by the machine)\n", plan.cell.c_str(), plan.trial,
-              counted.done);
+  std::printf("replayed %s, trial %d, %d times (%s)\n", plan.cell.c_str(), plan.trial, counted.done,
+              plan.mode == Mode::free ? "free: nothing is held, a kill comes at its moment" : "gated: ordered by gates, timed by the machine");
   for (const auto& [name, count] : counted.findings) {
     std::printf("  %s %d of %d\n", name.c_str(), count, counted.done);
     if (const auto found = counted.evidence.find(name); found != counted.evidence.end()) std::printf("    %s\n", found->second.c_str());

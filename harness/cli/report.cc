@@ -45,8 +45,9 @@ ExitCode report_command(const ReportOptions& options) {
   const auto record = load_record(run_dir);
   if (!record) return complain(record.error(), ExitCode::unusable);
   const Catalogue catalogue = make_catalogue();
-  const auto scenario = read_scenario(join(options.run_dir, "scenario.toml"), record->options.overrides, catalogue);
+  auto scenario = read_scenario(join(options.run_dir, "scenario.toml"), record->options.overrides, catalogue);
   if (!scenario) return ExitCode::usage;
+  scenario->name = record->scenario;  // the file has another one here, by which a scenario without a name would be called
   Setup setup;
   Campaign campaign(*scenario, cells_of(*scenario, catalogue, record->usable), setup, run_dir, {}, record->toolchains, record->cache);
   for (const auto& [cell, reason] : record->skipped) campaign.skip(cell, reason);

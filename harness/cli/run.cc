@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -77,6 +78,9 @@ ExitCode run_command(const RunOptions& options) {
   if (!machine) return complain(machine.error(), ExitCode::own_fault);
   const std::vector<CellPlan> cells = cells_of(*scenario, catalogue, machine->usable);
   if (options.dry_run == DryRun::yes) return print_plans(*scenario, cells);
+  if (std::all_of(cells.begin(), cells.end(), [](const CellPlan& cell) { return !cell.not_applicable.empty(); })) {
+    for (const CellPlan& cell : cells) std::fprintf(stderr, "jitrace: nothing to run: %s: %s\n", cell.id.c_str(), cell.not_applicable.c_str());
+  }
 
   auto interrupt = Interrupt::create();
   if (!interrupt) return complain(interrupt.error(), ExitCode::own_fault);

@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <sys/stat.h>
 
 #include <filesystem>
 
 #include "base/atomic_file.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "event/checksum.h"
 
 namespace jitrace {
 namespace {
@@ -23,13 +23,28 @@ std::string file_name(std::string text) {
   return text;
 }
 
+// A name of its own for each cell: "torch-baton/kill/fake/sm_90a" → "torch-baton+kill+fake+sm_90a", %xx for what is neither
+// plain nor a slash; a long one ends in its digest.
+std::string cell_name(const std::string& cell) {
+  constexpr std::size_t most = 180;  // of the 255 that file systems take
+  std::string name;
+  for (const char c : cell) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
+    if (c == '/') name += '+';
+    else if (plain) name += c;
+    else name += "%" + hex(static_cast<unsigned char>(c)).substr(14);
+  }
+  return name.size() <= most ? name : name.substr(0, most) + "%" + hex(checksum64(cell));
+}
+
 std::string trial_name(int trial, const char* extension) { return "trial-" + std::to_string(trial) + extension; }
 
 }  // namespace
 
 Result<RunDir> RunDir::create(const std::string& path) {
   std::error_code code;
-  const std::string full = std::filesystem::absolute(path, code).lexically_normal();
+  std::string full = std::filesystem::absolute(path, code).lexically_normal();
+  if (full.size() > 1 && full.ends_with('/')) full.pop_back();
   std::vector<std::string> made;
   for (std::string up = full; up != "/" && !exists(up); up = parent_of(up)) made.push_back(up);
   if (const auto created = make_dirs(full); !created) {
@@ -59,12 +74,13 @@ Result<RunDir> RunDir::create_fresh(const std::string& scenario_name) {
 }
 
 void RunDir::discard() const {
+  (void)::rmdir(join(path_, "cache").c_str());  // where the caches lie if nothing else was asked for
   for (const std::string& directory : made_) {
     if (::rmdir(directory.c_str()) != 0) return;
   }
 }
 
-std::string RunDir::cell_dir(const std::string& cell) const { return join(join(path_, "cells"), file_name(cell)); }
+std::string RunDir::cell_dir(const std::string& cell) const { return join(join(path_, "cells"), cell_name(cell)); }
 
 std::string RunDir::plan_path(const std::string& cell, int trial) const {
   return join(cell_dir(cell), trial_name(trial, ".plan"));

@@ -35,7 +35,7 @@ TEST_F(BadInput, NoScenario) { EXPECT_NE(refused({"run"}).err.find("scenario"), 
 
 TEST_F(BadInput, NumbersOutOfRange) {
   for (const std::vector<std::string>& flags : std::vector<std::vector<std::string>>{
-           {"--workers", "0"}, {"--trials", "-1"}, {"--seed", "-1"}, {"--trials", "many"}, {"--jobs", "1000"}, {"--time-budget", "soon"},
+           {"--workers", "0"}, {"--trials", "-1"}, {"--seed", "-1"}, {"--seed", "99999999999999999999"}, {"--cache", ""}, {"--trials", "many"}, {"--jobs", "1000"}, {"--time-budget", "soon"},
            {"--time-budget", "99999999999999h"}}) {
     std::vector<std::string> arguments = {"run", smoke};
     arguments.insert(arguments.end(), flags.begin(), flags.end());

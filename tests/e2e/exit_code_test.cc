@@ -54,6 +54,16 @@ TEST_F(ExitCode, NothingThatCouldRunIs2) {
                                                       "what = \"SIGKILL\"\n")),
                        "--out", out()});
   EXPECT_EQ(ran.code, 2) << ran.err << ran.out;
+  EXPECT_NE(ran.err.find("does not pass break_lock"), std::string::npos) << "it says why: " << ran.err;
+}
+
+// What was not reached is not what the machine cannot do: the waiver is for the latter.
+TEST_F(ExitCode, CellsThatTheBudgetDidNotReachAre2EvenWithTheWaiver) {
+  const Ran ran = run({"run", scenario(quick_scenario("[[fault]]\nname = \"none\"\n[[fault]]\nname = \"kill\"\nat = \"compile\"\nwhat = \"SIGKILL\"\n",
+                                                      "fake_ms = 1500\n")),
+                       "--out", out(), "--time-budget", "1s", "--allow-skips"});
+  EXPECT_EQ(ran.code, 2) << ran.err << ran.out;
+  EXPECT_EQ(read_report(out())["cells"][1]["skipped"]["reason"], "no trial was run before the run ended");
 }
 
 TEST_F(ExitCode, AMissingToolchainIs2) {

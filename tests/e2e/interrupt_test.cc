@@ -48,9 +48,9 @@ TEST_F(Interrupted, SigtermIs143) { interrupt(SIGTERM, 143); }
 TEST_F(Interrupted, ReplayToo) {
   const Ran made = run({"run", smoke, "--out", out(), "--trials", "1", "--strategy", "torch-baton"});
   ASSERT_EQ(made.code, 0) << made.err;
-  Driver driver = start({"replay", out() + "/cells/torch-baton_kill-compile_fake_sm_90a/trial-1.plan", "--trials", "100000", "--out",
+  Driver driver = start({"replay", out() + "/cells/torch-baton+kill-compile+fake+sm_90a/trial-1.plan", "--trials", "100000", "--out",
                          at("again"), "--cache", cache()});
-  ASSERT_TRUE(driver.wait_for_file(at("again/cells/torch-baton_kill-compile_fake_sm_90a/trial-1.history")));
+  ASSERT_TRUE(driver.wait_for_file(at("again/cells/torch-baton+kill-compile+fake+sm_90a/trial-1.history")));
   ASSERT_EQ(::kill(-driver.process().pid(), SIGINT), 0);
   const Ran ran = driver.finish(seconds(30));
   EXPECT_EQ(ran.code, 130) << ran.err << ran.out;

@@ -35,7 +35,7 @@ TEST_F(Plans, WhatRanIsWhatWasPlanned) {
   const Ran dry = run({"run", path, "--dry-run"});
   const Ran ran = run({"run", path, "--out", out(), "--seed", "1"});
   ASSERT_EQ(ran.code, 1) << ran.err << ran.out;
-  const auto history = read_file(out() + "/cells/torch-flock_kill_fake_sm_90a/trial-1.history");
+  const auto history = read_file(out() + "/cells/torch-flock+kill+fake+sm_90a/trial-1.history");
   ASSERT_TRUE(history) << history.error().message();
   std::string planned;
   for (const char c : dry.out) planned += c == '\n' ? std::string("\\n") : std::string(1, c);

@@ -173,7 +173,7 @@ TEST_F(Smoke, ReportRendersTheSameAgain) {
 }
 
 TEST_F(Smoke, AHistoryThatCannotBeReadIsLeftOutAndNamed) {
-  const std::string history = out() + "/cells/sound_none_fake_sm_90a/trial-2.history";
+  const std::string history = out() + "/cells/sound+none+fake+sm_90a/trial-2.history";
   const auto text = read_file(history);
   ASSERT_TRUE(text);
   ASSERT_TRUE(write_file(history, text->substr(0, text->size() / 2)));
@@ -204,7 +204,7 @@ TEST_F(Smoke, ReplayShowsTheFindingAgain) {
   EXPECT_NE(ran.out.find("hang 3 of 3"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find("wedged 3 of 3"), std::string::npos) << ran.out;
   // A history replays as well; this one found nothing.
-  const Ran clean = run({"replay", out() + "/cells/sound_none_fake_sm_90a/trial-1.history", "--trials", "2"});
+  const Ran clean = run({"replay", out() + "/cells/sound+none+fake+sm_90a/trial-1.history", "--trials", "2"});
   EXPECT_EQ(clean.code, 0) << clean.err << clean.out;
   EXPECT_NE(clean.out.find("nothing found 2 of 2"), std::string::npos) << clean.out;
 }
@@ -216,8 +216,8 @@ TEST_F(Smoke, HoldsNothingButItsResults) {
     EXPECT_TRUE(known) << name;
   }
   // The cache of the first trial of the cell that found something, for the one who looks for why.
-  EXPECT_TRUE(exists(out() + "/cells/torch-baton_kill-compile_fake_sm_90a/trial-1.cache"));
-  EXPECT_FALSE(exists(out() + "/cells/sound_none_fake_sm_90a/trial-1.cache"));
+  EXPECT_TRUE(exists(out() + "/cells/torch-baton+kill-compile+fake+sm_90a/trial-1.cache"));
+  EXPECT_FALSE(exists(out() + "/cells/sound+none+fake+sm_90a/trial-1.cache"));
 }
 
 class Report : public E2eTest {};
@@ -226,7 +226,7 @@ TEST_F(Report, KeepKeepsEveryCache) {
   const Ran ran = run({"run", scenario(quick_scenario()), "--out", out(), "--trials", "2", "--keep", "--cache", cache()});
   EXPECT_EQ(ran.code, 0) << ran.err << ran.out;
   for (const char* name : {"trial-1.cache", "trial-2.cache"}) {
-    EXPECT_FALSE(list_tree(out() + "/cells/torch-flock_none_fake_sm_90a/" + name).empty()) << name;
+    EXPECT_FALSE(list_tree(out() + "/cells/torch-flock+none+fake+sm_90a/" + name).empty()) << name;
   }
 }
 
@@ -257,6 +257,48 @@ TEST_F(Report, ATimeBudgetEndsARunAndKeepsWhatItHas) {
   const int trials = read_report(out())["cells"][0]["trials"];
   EXPECT_GE(trials, 1);
   EXPECT_LT(trials, 1000);
+}
+
+TEST_F(Report, CellsWhoseNamesLookAlikeKeepTheirOwnHistories) {
+  const auto subject = [](const std::string& name) { return "[[subject]]\nname = \"" + name + "\"\npreset = \"torch-flock\"\n"; };
+  const auto fault = [](const std::string& name, const std::string& of) {
+    return "[[fault]]\nname = \"" + name + "\"\nsubjects = [\"" + of + "\"]\n";
+  };
+  const std::string text = "[workload]\ntoolchains = [\"fake\"]\nworkers = 2\ntrials = 1\nfake_ms = 1\n" + subject("a") + subject("a_b") +
+                           subject("\u00e9") + subject("\u00e8") + fault("b_c", "a") + fault("c", "a_b") + fault("x", "\u00e9") +
+                           fault("x2", "\u00e8") + "[[expect]]\nrecovered = true\n";
+  const Ran ran = run({"run", put("work/no_name.toml", text), "--out", out() + "/"});
+  EXPECT_EQ(ran.code, 0) << ran.err << ran.out;
+  EXPECT_EQ(list_dir(out() + "/cells")->size(), 4u);
+  const auto before = read_file(out() + "/report.json");
+  const Ran again = run({"report", out()});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(again.out, ran.out) << "the scenario is called by its first file's name, the run by what lies there";
+  EXPECT_EQ(*read_file(out() + "/report.json"), *before);
+}
+
+TEST_F(Report, ACellWithALongNameHasADirectory) {
+  std::string name(80, 'x');
+  const Ran ran = run({"run", scenario("[workload]\ntoolchains = [\"fake\"]\nworkers = 2\ntrials = 1\nfake_ms = 1\n[[subject]]\nname = \"" + name +
+                                       "\"\npreset = \"torch-flock\"\n[[fault]]\nname = \"" + std::string(80, '\'') + "\"\n"),
+                       "--out", out()});
+  EXPECT_EQ(ran.code, 0) << ran.err << ran.out;
+  EXPECT_EQ(run({"report", out()}).code, 0);
+}
+
+TEST_F(Report, AFindingBehindInconclusiveTrialsHasItsReplay) {
+  // The run that measures takes two seconds, so that kills come within two: after the end of all others. From the fifth on
+  // it says what is a finding.
+  const std::string count = at("work/count");
+  const std::string loader = put("work/loader.sh", "#!/bin/sh\nn=$(cat " + count + " 2>/dev/null || echo 0); echo $((n + 1)) > " + count +
+                                                   "\n[ $n -gt 0 ] || sleep 2\n[ $n -lt 4 ] || { echo 'file too short'; exit 1; }\n", 0755);
+  const Ran ran = run({"run", scenario("[workload]\nworkers = 1\ntrials = 8\n[[subject]]\nname = \"mine\"\ncommand = [\"" + loader +
+                                       "\", \"{cache}\"]\n[[fault]]\nname = \"kill\"\nwho = \"worker 1\"\nat = \"random\"\nwhat = \"SIGKILL\"\n"),
+                       "--out", out()});
+  const Json cell = read_report(out())["cells"][0];
+  ASSERT_FALSE(cell["findings"].empty()) << cell.dump(1);
+  ASSERT_TRUE(cell["replay"].is_string()) << cell.dump(1);
+  EXPECT_NE(ran.out.find("jitrace replay"), std::string::npos) << ran.out;
 }
 
 TEST_F(Report, SkippedCellsRenderTheSameAgain) {

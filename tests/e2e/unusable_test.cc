@@ -55,6 +55,13 @@ TEST_F(Unusable, CacheThatIsAFile) { refused({"--cache", at("home/.bashrc")}, at
 
 TEST_F(Unusable, SecondCacheThatIsMissing) { refused({"--cache", cache() + "," + at("nowhere")}, at("nowhere")); }
 
+TEST_F(Unusable, TwoDirectoriesThatAreNotOne) {
+  ASSERT_TRUE(make_dirs(at("other")));
+  const Ran ran = refused({"--cache", cache() + "," + at("other")}, at("other"));
+  EXPECT_NE(ran.err.find("two mounts of one directory"), std::string::npos) << ran.err;
+  EXPECT_TRUE(list_tree(at("other")).empty());
+}
+
 TEST_F(Unusable, CacheThatIsReadOnly) {
   auto disk = small_disk("disk", 1024);
   if (!disk) GTEST_SKIP() << no_mount;
@@ -123,7 +130,7 @@ TEST_F(Unusable, OutThatFillsInMidRun) {
   EXPECT_NE(ran.err.find(at("disk/out")), std::string::npos) << ran.err;
   EXPECT_NE(ran.err.find("No space left"), std::string::npos) << ran.err;
   // What was measured is there, whole, and was shown.
-  EXPECT_TRUE(exists(at("disk/out/cells/torch-flock_none_fake_sm_90a/trial-1.history")));
+  EXPECT_TRUE(exists(at("disk/out/cells/torch-flock+none+fake+sm_90a/trial-1.history")));
   EXPECT_NE(ran.out.find("torch-flock"), std::string::npos) << ran.out;
   expect_nothing_left({at("disk")});
   EXPECT_TRUE(disk->unmount());
