@@ -46,11 +46,16 @@ Result<std::string> read_file(const std::string& path) {
   return read_fd(fd, path);
 }
 
-Result<std::string> read_regular_file(const std::string& path) {
+Result<Fd> open_regular_file(const std::string& path) {
   TRY_ASSIGN(Fd fd, open_fd(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   struct stat s {};
   if (::fstat(fd.get(), &s) != 0) return last_error("stat", path);
   if (!S_ISREG(s.st_mode)) return make_error("read", path, EINVAL, "it is no regular file");
+  return fd;
+}
+
+Result<std::string> read_regular_file(const std::string& path) {
+  TRY_ASSIGN(const Fd fd, open_regular_file(path));
   return read_fd(fd, path);
 }
 

@@ -13,8 +13,9 @@ namespace jitrace {
 // Whole-file reads and the few tree operations that std::filesystem answers without an errno or a path.
 
 Result<std::string> read_file(const std::string& path);
-// Of what may be anything, because somebody else put it there: EINVAL for a fifo, which would not end, and all else that is
-// no file.
+// For reading, of what may be anything, because somebody else put it there: EINVAL for a fifo, which would not end, and all
+// else that is no file.
+Result<Fd> open_regular_file(const std::string& path);
 Result<std::string> read_regular_file(const std::string& path);
 // Writes everything to the descriptor, across short writes and EINTR. `path` is for the error only.
 Result<void> write_all(const Fd& fd, std::string_view data, const std::string& path);

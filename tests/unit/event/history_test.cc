@@ -2,7 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include "base/file.h"
 #include "base/rng.h"
+#include "base/temp_dir.h"
+#include "event/checksum.h"
 #include "unit/event/fixture.h"
 
 namespace jitrace {
@@ -51,6 +54,21 @@ void expect_same(const SnapshotEntry& a, const SnapshotEntry& b) {
   EXPECT_EQ(a.digest, b.digest);
   EXPECT_EQ(a.attempt, b.attempt);
   EXPECT_EQ(a.state, b.state);
+}
+
+TEST(Checksum, OfAFileIsThatOfItsBytes) {
+  const TempDir dir = std::move(TempDir::create(P_tmpdir, "jitrace-test").value());
+  const std::string path = join(dir.path(), "file");
+  std::string bytes;
+  for (int i = 0; i < 3'000'000; ++i) bytes += static_cast<char>(i * 7 + i / 1000);
+  for (const std::string& content : {std::string(), std::string("x"), bytes}) {
+    ASSERT_TRUE(write_file(path, content));
+    const auto sum = checksum_of_file(path);
+    ASSERT_TRUE(sum);
+    EXPECT_EQ(sum->bytes, content.size());
+    EXPECT_EQ(sum->checksum, checksum64(content));
+  }
+  EXPECT_EQ(checksum_of_file(dir.path()).error().code, EINVAL);
 }
 
 TEST(History, AnyHistoryComesBack) {
