@@ -88,6 +88,7 @@ std::string TracePlan::text() const {
   fields.add("restore", restore);
   fields.add("snapshots", snapshots);
   for (const StepName& moment : snapshot_at) fields.add("snapshot_at", moment.text());
+  if (fresh > 0) fields.add("fresh", static_cast<std::int64_t>(fresh));
   if (step) fields.add("step", step->text());
   if (signal != SIGKILL) fields.add("signal", static_cast<std::int64_t>(signal));
   if (cut != Cut::none) fields.add("cut", name_of(cut));
@@ -127,6 +128,10 @@ Result<TracePlan> TracePlan::parse(std::string_view text) {
   for (const std::string& moment : fields.all("snapshot_at")) {
     TRY_ASSIGN(StepName step, StepName::parse(moment));
     plan.snapshot_at.push_back(std::move(step));
+  }
+  if (fields.get("fresh")) {
+    TRY_ASSIGN(const std::int64_t fresh, number(fields, "fresh", 1, 100));
+    plan.fresh = static_cast<int>(fresh);
   }
   if (const std::string step = fields.get_or("step", ""); !step.empty()) {
     TRY_ASSIGN(plan.step, StepName::parse(step));

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -12,12 +13,15 @@
 namespace jitrace {
 
 enum class TraceWork {
-  record,   // one worker on an empty cache, to its end
+  record,   // one worker on an empty cache, to its end; then `fresh` more on what it left
   kill,     // the same, killed at `step`; then fresh ones
   recover,  // fresh ones on `restore`, which is what a kill left
   count,    // as `record`, by another tracer: only how often each call was made
   answer,   // as `record`, but the call of `step` answers with an error; then fresh ones
 };
+
+// Of a warned event: what ends by its limit after it might have been served in time.
+inline constexpr std::string_view waited_outside = "time was passed while it waited for somebody outside of its tree, so limits may have ended early";
 
 // How much of the write of a kill's step is done: the rest never was.
 enum class Cut { none, half, all_but_one };
@@ -41,6 +45,7 @@ struct TracePlan {
   std::string restore;                   // recover: copied into the cache first
   std::string snapshots;                 // record: the cache after each of `snapshot_at` is copied to <snapshots>/<its number there>
   std::vector<StepName> snapshot_at;
+  int fresh = 0;                         // record: so many workers more, one after the other
   std::optional<StepName> step;          // kill, answer
   int signal = 9;                        // kill: others than SIGKILL are sent once, and may be caught
   Cut cut = Cut::none;                   // kill, after a write

@@ -41,6 +41,37 @@ std::string target_of(pid_t process, std::uint64_t fd) {
 
 bool starts_a_child(std::uint64_t number) { return number == SYS_vfork || number == SYS_clone || number == SYS_clone3; }
 
+// Of the waits that stop nobody, and so stand in no table of calls.
+std::string name_of_wait(std::uint64_t number) {
+  switch (number) {
+    case SYS_read: return "read";
+    case SYS_readv: return "readv";
+    case SYS_poll: return "poll";
+    case SYS_ppoll: return "ppoll";
+    case SYS_select: return "select";
+    case SYS_pselect6: return "pselect";
+    case SYS_epoll_wait:
+    case SYS_epoll_pwait:
+    case SYS_epoll_pwait2: return "epoll_wait";
+    case SYS_futex: return "futex";
+    case SYS_pause: return "pause";
+    case SYS_rt_sigsuspend: return "sigsuspend";
+    case SYS_rt_sigtimedwait: return "sigtimedwait";
+    case SYS_recvfrom: return "recv";
+    case SYS_recvmsg: return "recvmsg";
+    case SYS_sendto: return "send";
+    case SYS_sendmsg: return "sendmsg";
+    case SYS_connect: return "connect";
+    case SYS_accept:
+    case SYS_accept4: return "accept";
+    case SYS_semop:
+    case SYS_semtimedop: return "semop";
+    case SYS_msgrcv: return "msgrcv";
+    case SYS_mq_timedreceive: return "mq_receive";
+    default: return name_of_call(number);
+  }
+}
+
 // A wait's length in milliseconds as poll takes it: negative is for ever.
 void milliseconds_argument(BlockedThread& out, std::uint64_t value) {
   const int time = static_cast<int>(value);
@@ -53,7 +84,7 @@ void classify(BlockedThread& out, pid_t process, pid_t thread, const VirtualCloc
   const auto timespec_argument = [&](int index) {
     if (out.args[index] != 0) out.after = read_timespec(memory, out.args[index]);
   };
-  out.what = name_of_call(out.number);
+  out.what = name_of_wait(out.number);
   switch (out.number) {
     case SYS_wait4:
     case SYS_waitid:

@@ -50,7 +50,7 @@ void TracedLane::note_stuck(int top) {
   const TracedProcess& process = supervisor_->processes()[static_cast<std::size_t>(top)];
   using How = Supervisor::Waiting::How;
   const Supervisor::Waiting* telling = nullptr;
-  const auto rank = [](How how) { return how == How::lock ? 0 : how == How::poll ? 1 : how == How::outside ? 2 : how == How::sleep ? 3 : 4; };
+  const auto rank = [](How how) { return how == How::lock ? 0 : how == How::poll ? 1 : how == How::stopped ? 2 : how == How::outside ? 3 : how == How::sleep ? 4 : 5; };
   for (const Supervisor::Waiting& waiting : stuck.waiting) {
     if (supervisor_->processes()[static_cast<std::size_t>(waiting.process)].worker != process.worker) continue;
     if (telling == nullptr || rank(waiting.how) < rank(telling->how)) telling = &waiting;
@@ -77,7 +77,12 @@ void TracedLane::note_stuck(int top) {
       chain += "; held by " + who;
     }
   } else {
-    chain += telling->how == How::poll ? " polls for ever: " + telling->what : " waits for ever: " + telling->what;
+    if (telling->how == How::stopped) {
+      cause = HangCause::live_stuck_owner;
+      chain += " is " + telling->what;
+    } else {
+      chain += telling->how == How::poll ? " polls for ever: " + telling->what : " waits for ever: " + telling->what;
+    }
     std::string maker = telling->path.empty() ? std::string() : maker_of(telling->path);
     // A lost reply: it does not know what it has.
     if (const auto made = made_by_.find(telling->path); made != made_by_.end() && made->second == telling->process) maker = "itself";

@@ -39,7 +39,7 @@ class Supervisor {
     Nanoseconds virtual_bound = seconds(2 * 3600);  // … and so much time passed
     Nanoseconds limit = seconds(600);      // of real time for one run(); then it is given up
     std::size_t most_processes = 20'000;   // a subject that forks more is stopped
-    Nanoseconds outside_patience = seconds(1);   // of real time for a wait that somebody outside of the tree may end,
+    Nanoseconds outside_patience = seconds(10);   // of real time for a wait that somebody outside of the tree may end,
     Nanoseconds outside_limit = seconds(60);     // before time passes; and, if nothing is due, before it is given up
   };
   Supervisor(Options options, Scope scope, Director& director);
@@ -81,7 +81,7 @@ class Supervisor {
   // Of a run that ended `stuck`.
   struct Waiting {
     int process = 0;
-    enum class How { lock, poll, sleep, child, thread, pipe, events, outside } how = How::poll;
+    enum class How { lock, poll, sleep, child, thread, pipe, events, stopped, outside } how = How::poll;
     std::string what;                      // "flock lock LOCK_EX", "stat lock", "waits for a child"
     std::string path;                      // of a lock, or of what it looks at
     std::vector<pid_t> owners;             // of a lock: who has it open or locked
@@ -163,6 +163,8 @@ class Supervisor {
   Nanoseconds outside_idle() const { return jitrace::now() - last_activity_; }
   bool has_left_others(const Thread& thread) const;
   Nanoseconds outside_for(const std::map<pid_t, BlockedThread>& blocked);
+  Result<bool> retry_for_outside();
+  void note_outside_time();
   // supervisor_locks.cc
   Result<void> retry_locks();
   Result<bool> retry_after_activity();
@@ -194,7 +196,8 @@ class Supervisor {
   std::uint64_t activity_ = 0;                    // stops, but those of locks that are tried again
   Nanoseconds last_activity_ = 0;                 // real time of it
   std::uint64_t retried_at_ = 0;                  // what it was then
-  std::map<pid_t, std::pair<std::string, Nanoseconds>> outside_since_;  // waits for outside of the tree
+  std::map<pid_t, std::pair<std::string, Nanoseconds>> outside_since_;  // waits for outside of the tree: which, since when
+  Nanoseconds tried_for_outside_ = 0;             // real time at which locks were last tried because nobody tells when they are free
   int last_ended_ = -1;                           // process
   std::uint64_t changes_ = 0, changes_seen_ = 0;            // of files, and what is as good
   std::uint64_t lock_changes_ = 0, lock_changes_seen_ = 0;  // taken or let go

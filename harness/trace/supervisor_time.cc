@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "plan/trace_plan.h"
 #include "process/proc.h"
 #include "trace/supervisor.h"
 
@@ -87,6 +88,8 @@ Result<Supervisor::Passing> Supervisor::pass_time() {
   TRY_ASSIGN(const bool retried, retry_after_activity());
   if (retried) return Passing::moved;
   const Nanoseconds outside = outside_for(blocked);
+  TRY_ASSIGN(const bool tried, retry_for_outside());
+  if (tried) return Passing::moved;
   if (outside > 0 && outside < options_.outside_patience) return Passing::busy;
   std::optional<Nanoseconds> next = next_timer();
   const auto consider = [&](Nanoseconds due) {
@@ -137,6 +140,7 @@ Result<Supervisor::Passing> Supervisor::pass_time() {
       return Passing::stuck;
     }
     ++unchanged_;
+    if (outside > 0) note_outside_time();
     clock_.pass(step);
     timer_descriptors_.passed(step);
     passed_since_change_ += step;
@@ -243,18 +247,51 @@ void Supervisor::tell_rest_of_sleep(const Thread& thread) {
 // For how long the latest of the waits has been there that somebody outside of the tree may end; 0: there is none.
 Nanoseconds Supervisor::outside_for(const std::map<pid_t, BlockedThread>& blocked) {
   const Nanoseconds now = jitrace::now();
-  Nanoseconds least = 0;
+  std::map<pid_t, std::string> waits;
   for (const auto& [id, wait] : blocked) {
-    if (wait.on != BlockedThread::On::outside) continue;
-    auto& [key, since] = outside_since_[id];
-    if (key != wait.key) {
-      key = wait.key;
+    if (wait.on == BlockedThread::On::outside) waits[id] = wait.key;
+  }
+  std::optional<std::vector<HeldLock>> held;
+  for (const auto& [id, thread] : threads_) {
+    if (thread.state != Thread::State::parked_lock) continue;
+    if (!held) held = proc_locks();
+    bool outside = false;
+    (void)owners_of(thread, *held, &outside);
+    if (outside) waits[id] = thread.call.what;
+  }
+  std::erase_if(outside_since_, [&waits](const auto& known) { return !waits.contains(known.first); });
+  Nanoseconds least = 0;
+  for (const auto& [id, key] : waits) {
+    auto& [known, since] = outside_since_[id];
+    if (known != key || since == 0) {
+      known = key;
       since = now;
     }
     const Nanoseconds age = std::max<Nanoseconds>(now - since, 1);
     if (least == 0 || age < least) least = age;
   }
   return least;
+}
+
+// No stop tells that somebody else let go of a lock.
+Result<bool> Supervisor::retry_for_outside() {
+  constexpr Nanoseconds interval = milliseconds(20);
+  const Nanoseconds now = jitrace::now();
+  const bool any = std::any_of(outside_since_.begin(), outside_since_.end(), [this](const auto& known) {
+    const Thread* thread = find(known.first);
+    return thread != nullptr && thread->state == Thread::State::parked_lock;
+  });
+  if (!any || now - tried_for_outside_ < interval) return false;
+  tried_for_outside_ = now;
+  TRY(retry_locks());
+  return true;
+}
+
+// What ends by its limit from here on might have been served in time.
+void Supervisor::note_outside_time() {
+  for (const auto& [id, known] : outside_since_) {
+    if (const Thread* thread = find(id)) bypass(*thread, std::string(waited_outside));
+  }
 }
 
 }  // namespace jitrace

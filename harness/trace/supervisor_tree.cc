@@ -24,7 +24,13 @@ pid_t process_of_thread(pid_t thread) {
 
 std::string program_of(pid_t pid) {
   const auto name = read_file("/proc/" + std::to_string(pid) + "/comm");
-  return name ? name->substr(0, name->find('\n')) : std::string("?");
+  if (!name) return "?";
+  std::string program = name->substr(0, name->find('\n'));
+  // What separates in a role, and in the lines that roles stand in.
+  for (char& c : program) {
+    if (c == '/' || c == '|' || c == ':' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '_';
+  }
+  return program;
 }
 
 // What a program would have got from its file and does without: whoever put a filter on itself gets no new privileges

@@ -2,8 +2,11 @@
 #include "trace/supervisor.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 
+#include <chrono>
 #include <functional>
+#include <thread>
 
 #include "unit/trace/lane_run.h"
 
@@ -210,6 +213,37 @@ TEST_F(SupervisorTest, ALockThatIsHeldOutsideOfTheTreeProvesNothing) {
   EXPECT_EQ(run(), Supervisor::Halt::stuck);
   EXPECT_TRUE(supervisor->stuck().outside);
   end();
+}
+
+// No stop tells that it was let go of.
+TEST_F(SupervisorTest, ALockThatSomebodyOutsideLetsGoOfIsTaken) {
+  auto held = open_fd(join(cache(), "lock"), O_RDWR | O_CREAT);
+  ASSERT_TRUE(held);
+  ASSERT_EQ(::flock(held->get(), LOCK_EX | LOCK_NB), 0);
+  start("exec 9<>\"$0/lock\"; flock -w 600 9 || exit 1; mkdir \"$0/d\"");
+  std::thread other([&held] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    held->close();
+  });
+  EXPECT_EQ(run(), Supervisor::Halt::all_ended);
+  other.join();
+  EXPECT_THAT(list_tree(cache()), ElementsAre("d/", "lock")) << "its limit of ten minutes did not end at once";
+}
+
+TEST_F(SupervisorTest, OneThatIsStoppedIsToldOf) {
+  start("mkdir \"$0/d\"; kill -STOP $$");
+  EXPECT_EQ(run(), Supervisor::Halt::stuck);
+  ASSERT_EQ(supervisor->stuck().waiting.size(), 1u);
+  EXPECT_EQ(supervisor->stuck().waiting[0].how, Supervisor::Waiting::How::stopped);
+  end();
+}
+
+TEST_F(SupervisorTest, AProgramsNameHasNoSeparatorInARole) {
+  ASSERT_TRUE(write_file(join(cache(), "a|b: c.sh"), "#!/bin/sh\nmkdir \"$1/d\"\n", 0755));
+  start("\"$0/a|b: c.sh\" \"$0\"; :");
+  EXPECT_EQ(run(), Supervisor::Halt::all_ended);
+  const auto& processes = supervisor->processes();
+  EXPECT_TRUE(std::any_of(processes.begin(), processes.end(), [](const TracedProcess& process) { return process.role == "A/a_b_ c.sh"; }));
 }
 
 }  // namespace
