@@ -38,6 +38,8 @@ TracedLane::TracedLane(TracePlan plan, Places places) : plan_(std::move(plan)), 
 
 TracedLane::~TracedLane() = default;
 
+std::string TracedLane::temporary() const { return join(plan_.around.empty() ? places_.scratch : parent_of(plan_.around), "tmp"); }
+
 void TracedLane::note(Event event) {
   event.stamp = now() - began_;
   event.key = static_cast<std::uint16_t>(round_);
@@ -63,9 +65,9 @@ Result<History> TracedLane::run() {
     SnapshotEntry entry;
     entry.path = path.starts_with(inside) ? path.substr(inside.size()) : "../" + path;
     if (!path.ends_with('/')) {
-      if (const auto bytes = read_regular_file(join(own(), path))) {
-        entry.size = bytes->size();
-        entry.digest = checksum64(*bytes);
+      if (const auto file = checksum_of_file(join(own(), path))) {
+        entry.size = file->bytes;
+        entry.digest = file->checksum;
       }
     }
     history_.snapshot.push_back(std::move(entry));
@@ -78,13 +80,16 @@ Result<void> TracedLane::set_up() {
   if (!places_.backing.empty()) {
     if (::unshare(CLONE_NEWNS) != 0) return last_error("make a mount namespace for", plan_.cache);
     if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return last_error("make mounts private below", "/");
-    if (::mount(places_.backing.c_str(), own().c_str(), nullptr, MS_BIND, nullptr) != 0) {
-      return last_error("mount the lane's directory on", own());
+    // Over what they lie in: one mount, or no file could be renamed from the one to the other.
+    const std::string over = plan_.around.empty() ? own() : parent_of(own());
+    if (::mount(places_.backing.c_str(), over.c_str(), nullptr, MS_BIND, nullptr) != 0) {
+      return last_error("mount the lane's directory on", over);
     }
   }
+  TRY(make_dirs(own()));
   if (!plan_.restore.empty()) TRY(copy_contents(plan_.restore, own()));
   TRY(make_dirs(plan_.cache));
-  TRY(make_dirs(join(places_.scratch, "tmp")));
+  TRY(make_dirs(temporary()));
   TRY_ASSIGN(Scope scope, Scope::create(plan_.cache, plan_.beside, plan_.around));
   Supervisor::Options options;
   options.starter = places_.starter;
@@ -115,7 +120,7 @@ Result<TracedLane::WorkerCommand> TracedLane::command_of(int worker) const {
   // A program that is built with AddressSanitizer looks for leaks at its end by ptrace, which is ours: it would fail.
   const char* sanitizer = ::getenv("ASAN_OPTIONS");
   const std::string no_leak_check = std::string(sanitizer == nullptr ? "" : std::string(sanitizer) + ":") + "detect_leaks=0";
-  command.environment = environment_with({"TMPDIR=" + join(places_.scratch, "tmp"), "ASAN_OPTIONS=" + no_leak_check});
+  command.environment = environment_with({"TMPDIR=" + temporary(), "ASAN_OPTIONS=" + no_leak_check});
   TRY_ASSIGN(Fd nothing, open_fd("/dev/null", O_RDONLY));
   TRY_ASSIGN(Fd out, open_fd(join(places_.scratch, "output-" + letter), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND));
   command.in = nothing.get();
@@ -172,6 +177,9 @@ Result<void> TracedLane::first_round() {
   TRY_ASSIGN(const int top, start_worker());
   TRY_ASSIGN(const Halt halt, until_gone(0));
   TRY(conclude(halt, top));
+  supervisor_->kill_worker(0);
+  TRY(until_gone(0));
+  for (int i = 0; i < plan_.fresh; ++i) TRY(fresh());
   return drain();
 }
 

@@ -18,9 +18,9 @@ class TracedLane final : public Director {
  public:
   struct Places {
     std::string starter;    // libexec/jitrace/traced
-    std::string scratch;    // exists, empty: outputs, TMPDIR
-    std::string backing;    // what is mounted on the plan's cache, or around it, for this process and its children only; empty: the
-                            // cache itself
+    std::string scratch;    // exists, empty: outputs
+    std::string backing;    // what is mounted on the plan's cache, or over what lies around it and beside that, for this process
+                            // and its children only; empty: nothing is
   };
   TracedLane(TracePlan plan, Places places);
   ~TracedLane() override;
@@ -38,6 +38,8 @@ class TracedLane final : public Director {
   void bypassed(const TracedProcess& process, const std::string& how) override;
 
   // What is this trial's alone, and is copied: the cache, or the directory around it.
+  // For temporary files of the trial: beside its own directory, of which they are no part.
+  std::string temporary() const;
   const std::string& own() const { return plan_.around.empty() ? plan_.cache : plan_.around; }
   Result<void> set_up();
   Result<void> carry_out();

@@ -94,6 +94,7 @@ Result<void> LaneRunner::run(const std::vector<TracePlan>& plans, const Done& do
       command.argv.push_back(backing);
     } else {
       TRY(fresh_dir(placed.around));
+      TRY(fresh_dir(join(places_.root, "tmp")));
     }
     command.environment = environment_with({"JITRACE_LANE_CPU=" + std::to_string(on[number % on.size()])});
     TRY_ASSIGN(const Fd error_file, open_fd(errors, O_WRONLY | O_CREAT | O_TRUNC));

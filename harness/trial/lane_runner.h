@@ -19,8 +19,8 @@ class LaneRunner {
     std::string libexec;
     std::string cache;        // the path that the subjects see; the directory around it is each lane's own, too: locks lie
                               // there; exists and stays empty
-    std::string root;         // beside it, on the same file system: the lanes' own directories
-    std::string scratch;      // in the run directory: outputs, TMPDIR, plans
+    std::string root;         // two above it, on the same file system: the lanes' own directories, and TMPDIR
+    std::string scratch;      // in the run directory: outputs, plans
     int lanes = 1;
     int interrupt = -1;       // borrowed; once it is readable no further plan is begun, and those under way are ended
   };
