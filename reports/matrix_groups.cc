@@ -285,6 +285,13 @@ std::vector<std::string> bounds(const SweepMatrix& matrix) {
                                       grouped_digits(*matrix.counted), grouped_digits(matrix.calls),
                                       counted(matrix.asked_again.size(), "is", "are")));
   }
+  if (!matrix.varying.empty()) {
+    constexpr std::size_t most = 3;
+    const std::vector<std::string> some(matrix.varying.begin(), matrix.varying.begin() + std::min(most, matrix.varying.size()));
+    lines.push_back(fmt::format("no two runs leave {}{} alike: judged is only that {} there, and not empty", join_text(some, ", "),
+                                matrix.varying.size() > most ? fmt::format(" and {} more", matrix.varying.size() - most) : "",
+                                matrix.varying.size() == 1 ? "it is" : "they are"));
+  }
   lines.push_back(fmt::format("took {}; the recorded run {}", duration_of(matrix.took), duration_of(matrix.recorded)));
   return lines;
 }

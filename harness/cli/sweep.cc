@@ -83,7 +83,8 @@ std::optional<ExitCode> Sweep::record() {
     tapes_ = std::filesystem::absolute(join(run_.dir().path(), "tapes"), code).lexically_normal();
     if (const auto made = make_dirs(tapes_); !made) return stopped(run_, made.error());
   }
-  TracePlan again = run_.base();
+  std::vector<TracePlan> plans = further_references(run_.base());
+  TracePlan& again = plans.front();
   again.tapes = tapes_;
   again.snapshots = join(run_.dir().path(), "snapshots");
   again.snapshots = std::filesystem::absolute(again.snapshots, code).lexically_normal();
@@ -92,31 +93,39 @@ std::optional<ExitCode> Sweep::record() {
   TracePlan count = run_.base();
   count.work = TraceWork::count;
   count.limit = std::min(count.limit, count_patience);  // for it, waits take as long as they say
-  std::vector<Result<History>> both(2, plain_error("record the command again", "it was not begun"));
-  const auto done = run_.run({again, count}, [&both](std::size_t index, Result<History> history) { both[index] = std::move(history); });
+  plans.insert(plans.begin() + 1, count);
+  std::vector<Result<History>> all(plans.size(), plain_error("record the command again", "it was not begun"));
+  const auto done = run_.run(plans, [&all](std::size_t index, Result<History> history) { all[index] = std::move(history); });
   if (!done) return stopped(run_, done.error());
-  const Result<History>& second = both[0];
-  if (!second) return stopped(run_, second.error());
-  if (both[1]) {
+  const Result<History>&second = all[0], &counted = all[1];
+  for (const Result<History>& history : all) {
+    if (!history && &history != &counted) return stopped(run_, history.error());
+  }
+  if (counted) {
     matrix_.counted = 0;
-    const auto counts = counts_of(*both[1]);
+    const auto counts = counts_of(*counted);
     for (const auto& [what, times] : counts) *matrix_.counted += times;
     std::set<std::string> polls = asked_again(recording_);
-    polls.merge(asked_again(*both[1]));
-    if (second) polls.merge(asked_again(recording_of(*second)));
+    polls.merge(asked_again(*counted));
+    polls.merge(asked_again(recording_of(*second)));
     CountDifferences found = differences(counts_of(recording_), counts, polls);
     matrix_.miscounted = std::move(found.otherwise);
     matrix_.asked_again = std::move(found.again);
-  } else if (run_.signal() == 0 && both[1].error().code == ETIMEDOUT) {
+  } else if (run_.signal() == 0 && counted.error().code == ETIMEDOUT) {
     say("not counted a second time: the command waits longer than " + std::to_string(count.limit / seconds(1)) + " s of real time");
   } else {
-    return stopped(run_, both[1].error());
+    return stopped(run_, counted.error());
   }
   if (const std::string failure = failure_of(*second); !failure.empty()) {
     say("jitrace: the command fails now and then without any fault, so there is nothing to sweep: " + failure);
     return ExitCode::usage;
   }
-  reference_ = SweepReference::of({&recorded_, &second.value()});
+  std::vector<const History*> fault_free{&recorded_};
+  for (const Result<History>& history : all) {
+    if (&history != &counted) fault_free.push_back(&history.value());
+  }
+  reference_ = SweepReference::of(fault_free);
+  matrix_.varying.assign(reference_.varying.begin(), reference_.varying.end());
   std::set<std::string> unfollowed;
   for (const History* history : {&std::as_const(recorded_), &second.value()}) {
     for (const Event& event : history->events) {

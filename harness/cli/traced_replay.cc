@@ -9,6 +9,7 @@
 #include "cli/traced_replay.h"
 #include "plan/sweep_matrix.h"
 #include "process/wait_status.h"
+#include "search/sweep_plans.h"
 #include "verdict/sweep_cell.h"
 
 namespace jitrace {
@@ -44,16 +45,20 @@ ExitCode replay_traced(const std::string& text, const ReplayOptions& options) {
   fault_free.work = TraceWork::record;
   fault_free.step.reset();
   fault_free.steps.clear();
+  std::vector<TracePlan> wanted = further_references(fault_free);
+  wanted.insert(wanted.begin(), fault_free);
   std::vector<History> references;
-  auto done = run->run({fault_free, fault_free}, [&](std::size_t, Result<History> history) {
+  auto done = run->run(wanted, [&](std::size_t, Result<History> history) {
     if (history) references.push_back(std::move(*history));
   });
   if (!done) return stopped(*run, done.error());
-  if (references.size() != 2) return complain(plain_error("replay " + options.file, "its command cannot be run here"), ExitCode::own_fault);
+  if (references.size() != wanted.size()) return complain(plain_error("replay " + options.file, "its command cannot be run here"), ExitCode::own_fault);
   if (const std::string failure = failure_of(references.front()); !failure.empty()) {
     return complain(plain_error("replay " + options.file, "the command fails here without any fault: " + failure), ExitCode::inconclusive);
   }
-  const SweepReference reference = SweepReference::of({&references[0], &references[1]});
+  std::vector<const History*> all;
+  for (const History& history : references) all.push_back(&history);
+  const SweepReference reference = SweepReference::of(all);
   std::map<std::string, int> ends;
   std::map<std::string, std::string> details;
   int findings = 0, undecided = 0, ended = 0;

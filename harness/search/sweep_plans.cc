@@ -30,6 +30,19 @@ std::vector<std::string> changes_until(const Recording& recording, const KillCla
 
 }  // namespace
 
+std::vector<TracePlan> further_references(const TracePlan& recording) {
+  constexpr std::string_view worker = "{worker}";
+  std::vector<TracePlan> plans{recording};
+  plans.front().fresh = 1;
+  TracePlan other = recording;
+  bool named = false;
+  for (std::string& word : other.command) {
+    for (std::size_t at = 0; (at = word.find(worker, at)) != std::string::npos; named = true) word.replace(at, worker.size(), "1");
+  }
+  if (named) plans.push_back(std::move(other));
+  return plans;
+}
+
 std::vector<StepName> snapshot_moments(const std::vector<KillClass>& classes) {
   std::vector<StepName> out;
   for (const KillClass& at : classes) {

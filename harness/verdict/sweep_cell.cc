@@ -45,13 +45,29 @@ SweepEnd end_of(Outcome outcome) {
 
 // The first artifact that is not as it should be.
 std::optional<std::string> torn_artifact(const History& history, const SweepReference& reference) {
+  const auto find = [&history](const std::string& path) {
+    return std::find_if(history.snapshot.begin(), history.snapshot.end(),
+                        [&path](const SnapshotEntry& entry) { return entry.path == path; });
+  };
   for (const auto& [path, digest] : reference.artifacts) {
-    const auto found = std::find_if(history.snapshot.begin(), history.snapshot.end(),
-                                    [&path = path](const SnapshotEntry& entry) { return entry.path == path; });
+    const auto found = find(path);
     if (found == history.snapshot.end()) return path + " is not there";
     if (found->digest != digest) return path + " differs from a fault-free run's (" + std::to_string(found->size) + " bytes)";
   }
+  for (const std::string& path : reference.varying) {
+    const auto found = find(path);
+    if (found == history.snapshot.end()) return path + " is not there";
+    if (found->size == 0) return path + " is empty";
+  }
   return std::nullopt;
+}
+
+// A limit that ended while somebody waited for outside of the tree says nothing.
+std::string waited(const History& history) {
+  for (const Event& event : history.events) {
+    if (event.kind == EventKind::warned && event.text.ends_with(waited_outside)) return event.text;
+  }
+  return {};
 }
 
 std::string program_of(const std::string& role) { return role.substr(role.rfind('/') + 1); }
@@ -59,21 +75,27 @@ std::string program_of(const std::string& role) { return role.substr(role.rfind(
 }  // namespace
 
 SweepReference SweepReference::of(const std::vector<const History*>& fault_free) {
+  struct Seen {
+    std::size_t runs = 0;
+    std::set<std::uint64_t> digests;
+    bool empty = false;
+  };
+  std::map<std::string, Seen> files;
   SweepReference reference;
-  for (const SnapshotEntry& entry : fault_free.front()->snapshot) {
-    reference.names.insert(path_pattern(entry.path));
-    if (!entry.path.ends_with('/')) reference.artifacts[entry.path] = entry.digest;
-  }
-  for (const History* other : fault_free) {
-    std::map<std::string, std::uint64_t> digests;
-    for (const SnapshotEntry& entry : other->snapshot) {
+  for (const History* run : fault_free) {
+    for (const SnapshotEntry& entry : run->snapshot) {
       reference.names.insert(path_pattern(entry.path));
-      digests[entry.path] = entry.digest;
+      if (entry.path.ends_with('/')) continue;
+      Seen& seen = files[entry.path];
+      ++seen.runs;
+      seen.digests.insert(entry.digest);
+      seen.empty = seen.empty || entry.size == 0;
     }
-    std::erase_if(reference.artifacts, [&](const auto& artifact) {
-      const auto found = digests.find(artifact.first);
-      return found == digests.end() || found->second != artifact.second;
-    });
+  }
+  for (const auto& [path, seen] : files) {
+    if (seen.runs < fault_free.size()) continue;
+    if (seen.digests.size() == 1) reference.artifacts[path] = *seen.digests.begin();
+    else if (!seen.empty) reference.varying.insert(path);
   }
   return reference;
 }
@@ -102,6 +124,11 @@ SweepCell judge_sweep(const History& history, const SweepReference& reference, S
   if (bad == nullptr && third != rounds.end() && third->second.outcome != Outcome::served) bad = &third->second;
   cell.end = bad == nullptr ? SweepEnd::recovered : end_of(bad->outcome);
   if (bad != nullptr) cell.detail = without_numbers(bad->text);
+  if (const std::string doubt = waited(history); cell.end == SweepEnd::failed && !doubt.empty()) {
+    cell.end = SweepEnd::inconclusive;
+    cell.detail = doubt + "; " + cell.detail;
+    return cell;
+  }
   if (bad == nullptr) {
     cell.recovery = second->second.ended - second->second.began;
     if (const auto torn = torn_artifact(history, reference)) {

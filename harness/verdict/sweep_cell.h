@@ -12,9 +12,11 @@
 
 namespace jitrace {
 
-// What two fault-free runs left alike: files whose bytes never differ are artifacts, and what is judged by.
+// What fault-free runs left alike: files whose bytes never differ are artifacts, and what is judged by. Of the others that are
+// always there, and never empty, only that is asked.
 struct SweepReference {
   std::map<std::string, std::uint64_t> artifacts;  // path → digest
+  std::set<std::string> varying;                   // always there and never empty, but never the same
   std::set<std::string> names;                     // everything that a fault-free run leaves, as patterns
 
   static SweepReference of(const std::vector<const History*>& fault_free);

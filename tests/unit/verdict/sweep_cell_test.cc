@@ -48,6 +48,36 @@ TEST_F(SweepCells, WhatDiffersBetweenFaultFreeRunsIsNoArtifact) {
   EXPECT_TRUE(reference_.names.contains(".log"));
 }
 
+TEST_F(SweepCells, OfWhatVariesOnlyThatItIsThereIsJudged) {
+  EXPECT_TRUE(reference_.varying.contains(".log"));
+  round(1, Outcome::killed_by_plan);
+  round(2, Outcome::served);
+  history_.snapshot[1].digest = 77;
+  EXPECT_EQ(judge().end, SweepEnd::recovered);
+  history_.snapshot[1].size = 0;
+  EXPECT_EQ(judge().end, SweepEnd::torn);
+  EXPECT_EQ(judge().detail, "the fresh process was content, and .log is empty");
+  history_.snapshot.pop_back();
+  EXPECT_EQ(judge().detail, "the fresh process was content, and .log is not there");
+}
+
+TEST_F(SweepCells, WhatIsEmptyOrMissingInAFaultFreeRunIsNotAskedFor) {
+  good_.snapshot.push_back(file("sometimes", 5));
+  good_.snapshot.push_back(file("grows", 6));
+  other_.snapshot.push_back(file("grows", 7));
+  good_.snapshot.back().size = 0;
+  reference_ = SweepReference::of({&good_, &other_});
+  EXPECT_EQ(reference_.varying, std::set<std::string>{".log"});
+}
+
+TEST_F(SweepCells, AFailureBehindAWaitForOutsideIsNotTold) {
+  round(1, Outcome::killed_by_plan);
+  add(EventKind::warned, 2, 150, 0, "B/timeout: " + std::string(waited_outside));
+  round(2, Outcome::failed, "exit 124");
+  EXPECT_EQ(judge().end, SweepEnd::inconclusive);
+  EXPECT_NE(judge().detail.find("somebody outside"), std::string::npos);
+}
+
 TEST_F(SweepCells, AServedFreshProcessIsARecovery) {
   round(1, Outcome::killed_by_plan);
   round(2, Outcome::served);
