@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/traced.h"
 #include "plan/recording.h"
+#include "reports/escape.h"
 #include "verdict/sweep_cell.h"
 
 namespace jitrace {
@@ -36,15 +37,17 @@ std::vector<Line> lines_of(const Recording& recording) {
 }
 
 std::string text_of(const Recording& recording) {
-  std::string out;
+  std::string lines;
   char head[64];
   for (const Line& line : lines_of(recording)) {
+    std::string out;
     std::snprintf(head, sizeof head, "%9.3f %c ", to_ms(line.call->at), line.call->changed ? '*' : ' ');
     out += head + recording.processes[static_cast<std::size_t>(line.call->process)].role + ": " + line.call->what;
     if (line.count > 1) out += " x " + std::to_string(line.count);
-    out += result_words(*line.call) + "\n";
+    out += result_words(*line.call);
+    lines += for_terminal(out) + "\n";
   }
-  return out;
+  return lines;
 }
 
 }  // namespace
@@ -60,9 +63,9 @@ ExitCode record_command(const TracedOptions& options) {
   std::size_t changes = 0;
   for (const RecordedCall& call : recording.calls) changes += call.changed ? 1 : 0;
   std::printf("# %s\n# ms since the start; * changed the cache or a lock; %zu calls, %zu changes, %zu processes\n%s",
-              shell_line(options.command).c_str(), recording.calls.size(), changes, recording.processes.size(), text.c_str());
+              for_terminal(shell_line(options.command)).c_str(), recording.calls.size(), changes, recording.processes.size(), text.c_str());
   for (const Event& event : history->events) {
-    if (event.kind == EventKind::warned) std::printf("# not followed: %s\n", event.text.c_str());
+    if (event.kind == EventKind::warned) std::printf("# not followed: %s\n", for_terminal(event.text).c_str());
   }
   const auto saved = write_file_atomically(join(run->dir().path(), "recording.history"), history->text());
   if (!saved) return complain(saved.error(), ExitCode::unusable);

@@ -138,11 +138,14 @@ std::map<std::string, std::size_t> counts_of(const Recording& recording) {
 }
 
 std::set<std::string> asked_again(const Recording& recording) {
-  std::set<std::pair<int, std::string>> once;
+  std::set<std::pair<std::string, std::string>> once;
   std::set<std::string> again;
   for (const RecordedCall& call : recording.calls) {
-    if (call.round != 1 || !CallWords(call.what).only_looks()) continue;
-    if (!once.insert({call.process, call.what}).second) again.insert(call.what);
+    // A lock that could not be made is a look at it.
+    const bool looks = CallWords(call.what).only_looks() || (call.result < 0 && !call.changed);
+    if (call.round != 1 || !looks) continue;
+    const std::string& role = recording.processes.at(static_cast<std::size_t>(call.process)).role;
+    if (!once.insert({role, call.what}).second) again.insert(call.what);
   }
   return again;
 }

@@ -47,8 +47,9 @@ Recording recording_of(const History& history);
 std::map<std::string, std::size_t> counts_of(const History& counted);
 std::map<std::string, std::size_t> counts_of(const Recording& recording);
 
-// Calls that only look (plan/call_words.h) and that one process took again: it asks until something comes, and how often is another number in each run. Of a
-// recording, and of a history of TraceWork::count.
+// Calls that only look (plan/call_words.h), or tried for a lock in vain, and that one role made again (a shell's loop starts a
+// program for each): it asks until something comes, and how often is another number in each run. Of a recording, and of a
+// history of TraceWork::count.
 std::set<std::string> asked_again(const Recording& recording);
 std::set<std::string> asked_again(const History& counted);
 

@@ -329,6 +329,44 @@ TEST_F(Traced, WhatCannotBeSweptIsSaidInASentence) {
   EXPECT_EQ(run({"sweep", "--polls", "0", "--", "true"}).code, 64);
 }
 
+TEST_F(Traced, ATemporaryFileIsMovedIntoTheCacheAsWithoutUs) {
+  const Ran ran = sweep({"sh", "-c", "t=$(mktemp); echo x >$t; perl -e 'rename($ARGV[0], $ARGV[1]) or die \"$!\"' $t {cache}/out"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+}
+
+TEST_F(Traced, ALockThatAllTrialsShareIsWaitedFor) {
+  const std::string lock = put("work/shared.lock", "");
+  const Ran ran = sweep({"sh", "-c", "exec 9>" + lock + "; flock 9; echo x >{cache}/t; mv {cache}/t {cache}/out"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+}
+
+TEST_F(Traced, WhatVariesWithWorkerRunAndUseIsNoArtifact) {
+  const Ran ran = sweep({"sh", "-c", "echo start >>{cache}/log; [ -s {cache}/out ] || { echo {worker} >{cache}/t; mv {cache}/t {cache}/out; }; "
+                                     "[ -s {cache}/id ] || { echo $$ $(date +%N) >{cache}/u; mv {cache}/u {cache}/id; }"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_EQ(sweep_json()["varying"], Json::array({"id", "log", "out"}));
+  EXPECT_NE(ran.out.find("no two runs leave id, log, out alike"), std::string::npos) << ran.out;
+}
+
+// Its bytes are other ones in each run; that there are some is asked nevertheless.
+TEST_F(Traced, AnEmptyFileIsTornThoughItsBytesVary) {
+  const Ran ran = sweep({"sh", "-c", "[ -e {cache}/out ] || echo $$ $(date +%N) >{cache}/out"});
+  EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+  EXPECT_NE(ran.out.find("out is empty"), std::string::npos) << ran.out;
+}
+
+TEST_F(Traced, AProgramForEachLookIsNoMiscount) {
+  const Ran ran = sweep({"sh", "-c", "( sleep 1; echo d >{cache}/done ) & until cat {cache}/done 2>/dev/null; do sleep 0.1; done; wait"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+}
+
+TEST_F(Traced, ANameWithAnEscapeIsWrittenAsOne) {
+  const Ran ran = run({"record", "--out", out(), "--", "sh", "-c", "echo x >\"$0/$(printf 'a\\033[31m\\nb')\"", "{cache}"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.out.find('\x1b'), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("open a\\x1b[31m b "), std::string::npos) << ran.out;
+}
+
 class TracedEnds : public Traced, public testing::WithParamInterface<int> {};
 
 TEST_P(TracedEnds, NothingStays) {

@@ -35,6 +35,8 @@ TEST(Counts, OfTheFirstRoundOfARecording) {
 TEST(Counts, WhoAsksUntilSomethingComesIsKnown) {
   Recording recording;
   recording.processes.resize(2);
+  recording.processes[0].role = "A";
+  recording.processes[1].role = "A/as";
   recording.calls = {{.process = 0, .what = "stat lock"},   {.process = 0, .what = "write e.o", .changed = true},
                      {.process = 0, .what = "write e.o", .changed = true}, {.process = 1, .what = "stat e.o"},
                      {.process = 0, .what = "stat e.o"},    {.process = 0, .what = "stat lock"},
@@ -53,6 +55,16 @@ TEST(Counts, WhoAsksUntilSomethingComesIsKnown) {
   EXPECT_EQ(differences(recorded, {{"write e.o", 2}, {"stat e.o", 2}}, {"stat lock"}).otherwise,
             std::vector<std::string>{"stat lock: 2 and 0"})
       << "less often, but not never";
+}
+
+TEST(Counts, AProgramForEachLookAndALockThatCannotBeMadeAreLooks) {
+  Recording recording;
+  recording.processes.resize(3);
+  for (RecordedProcess& process : recording.processes) process.role = "A/mkdir";
+  recording.calls = {{.process = 0, .what = "mkdir lock", .result = -17}, {.process = 1, .what = "mkdir lock", .result = -17},
+                     {.process = 2, .what = "mkdir lock", .result = 0, .changed = true}, {.process = 0, .what = "rmdir x", .result = 0, .changed = true},
+                     {.process = 1, .what = "rmdir x", .result = 0, .changed = true}};
+  EXPECT_EQ(asked_again(recording), std::set<std::string>{"mkdir lock"});
 }
 
 TEST(Counts, APlanThatCountsComesBack) {
