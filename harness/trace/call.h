@@ -33,7 +33,7 @@ enum class Op {
   write,       // write family; `fd`
   close,
   sync,
-  map,         // a shared writable mapping of a file
+  map,         // a shared mapping of a file that is open for writing
   flock,
   range_lock,  // fcntl, POSIX and OFD
   kill,        // kill, tgkill, tkill, pidfd_send_signal

@@ -15,7 +15,7 @@ constexpr CallRow x86_64[] = {
     {.number = 3, .name = "close", .op = Op::close, .fd = 0},
     {.number = 4, .name = "stat", .op = Op::stat, .path = 0},
     {.number = 6, .name = "lstat", .op = Op::stat, .follow = Follow::no, .path = 0},
-    {.number = 9, .name = "mmap", .op = Op::map, .when = When::shared_writable, .fd = 4, .flags = 2, .size = 1},
+    {.number = 9, .name = "mmap", .op = Op::map, .when = When::shared_file, .fd = 4, .flags = 2, .size = 1},
     {.number = 16, .name = "ioctl", .op = Op::copy, .when = When::clone_command, .fd = 0, .flags = 1},
     {.number = 18, .name = "pwrite64", .op = Op::write, .fd = 0, .size = 2},
     {.number = 20, .name = "writev", .op = Op::write, .fd = 0},

@@ -11,7 +11,7 @@ namespace jitrace {
 enum class When {
   always,
   with_clocks,      // only where clocks are watched
-  shared_writable,  // mmap of a file that others may see change
+  shared_file,      // mmap of a file that others may see change: now, or once mprotect(2) lets it
   lock_command,     // fcntl
   clone_command,    // ioctl: FICLONE, FICLONERANGE
   trace_request,    // ptrace: the ways to become or to get a tracer

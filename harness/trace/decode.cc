@@ -14,11 +14,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <iterator>
 #include <span>
 
+#include "base/file.h"
 #include "trace/call_table.h"
 
 namespace jitrace {
@@ -153,8 +155,8 @@ bool matters(const CallRow& row, const RawCall& raw) {
   switch (row.when) {
     case When::always:
     case When::with_clocks: return true;
-    case When::shared_writable:
-      return (raw.args[2] & PROT_WRITE) != 0 && (raw.args[3] & MAP_SHARED) != 0 && (raw.args[3] & MAP_ANONYMOUS) == 0;
+    case When::shared_file:
+      return (raw.args[3] & MAP_SHARED) != 0 && (raw.args[3] & MAP_ANONYMOUS) == 0;
     case When::lock_command:
       return second == F_SETLK || second == F_SETLKW || second == F_OFD_SETLK || second == F_OFD_SETLKW;
     case When::clone_command: return second == FICLONE || second == FICLONERANGE;
@@ -278,6 +280,15 @@ Call decode(const RawCall& raw, const TraceeMemory& memory) {
   note_descriptor_alone(call, *row);
   call.detail = detail_of(call, *row, memory);
   return call;
+}
+
+bool may_write_through(const Call& map, pid_t thread) {
+  if ((map.flags & PROT_WRITE) != 0) return true;
+  const auto info = read_file("/proc/" + std::to_string(thread) + "/fdinfo/" + std::to_string(map.fd));
+  const std::size_t at = info ? info->find("flags:") : std::string::npos;
+  if (at == std::string::npos) return false;
+  const unsigned long flags = std::strtoul(info->c_str() + at + std::strlen("flags:"), nullptr, 8);
+  return (flags & O_ACCMODE) == O_RDWR;
 }
 
 std::string name_of_call(std::uint64_t number) {

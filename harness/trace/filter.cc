@@ -54,10 +54,7 @@ void decide(Program& to, When condition) {
     case When::with_clocks:
       answer(to, trace);
       return;
-    case When::shared_writable:
-      load_argument(to, 2);
-      unless(to, if_any_bit, PROT_WRITE);
-      answer(to, allow);
+    case When::shared_file:
       load_argument(to, 3);
       unless(to, if_any_bit, MAP_SHARED);  // MAP_SHARED_VALIDATE has the bit, too
       answer(to, allow);

@@ -50,7 +50,7 @@ void TracedLane::note_stuck(int top) {
   const TracedProcess& process = supervisor_->processes()[static_cast<std::size_t>(top)];
   using How = Supervisor::Waiting::How;
   const Supervisor::Waiting* telling = nullptr;
-  const auto rank = [](How how) { return how == How::lock ? 0 : how == How::poll ? 1 : how == How::stopped ? 2 : how == How::outside ? 3 : how == How::sleep ? 4 : 5; };
+  const auto rank = [](How how) { return how == How::lock ? 0 : how == How::poll ? 1 : how == How::stopped ? 2 : how == How::outside ? 3 : how == How::sleep ? 4 : how == How::child ? 6 : 5; };
   for (const Supervisor::Waiting& waiting : stuck.waiting) {
     if (supervisor_->processes()[static_cast<std::size_t>(waiting.process)].worker != process.worker) continue;
     if (telling == nullptr || rank(waiting.how) < rank(telling->how)) telling = &waiting;

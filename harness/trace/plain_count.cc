@@ -64,7 +64,7 @@ std::optional<std::string> counted_as(Scope& scope, pid_t thread, const RawCall&
     else from = scope.of_path(thread, call.directory, call.path, call.follows);
     // A lock counts wherever it lies.
     if (!from && (call.op == Op::flock || call.op == Op::range_lock)) from = name_of_descriptor(thread, call.fd);
-    if (!from) return std::nullopt;
+    if (!from || (call.op == Op::map && !may_write_through(call, thread))) return std::nullopt;
     what += " " + path_pattern(*from);
   }
   return call.detail.empty() ? what : what + " " + call.detail;

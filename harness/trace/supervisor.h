@@ -162,6 +162,7 @@ class Supervisor {
   void tell_rest_of_sleep(const Thread& thread);
   Nanoseconds outside_idle() const { return jitrace::now() - last_activity_; }
   bool has_left_others(const Thread& thread) const;
+  void see_own_fifo(const Thread& thread, BlockedThread* wait);
   Nanoseconds outside_for(const std::map<pid_t, BlockedThread>& blocked);
   Result<bool> retry_for_outside();
   void note_outside_time();
@@ -170,6 +171,7 @@ class Supervisor {
   Result<bool> retry_after_activity();
   bool something_changed();
   std::vector<std::string> locks_of_tree() const;
+  void note_file_change(const TracedCall& done);
   Result<void> interrupt_lock(Thread& thread);
   bool would_deadlock(const Thread& waiter);
   std::vector<pid_t> owners_of(const Thread& waiter, const std::vector<HeldLock>& held, bool* outside) const;
@@ -199,7 +201,9 @@ class Supervisor {
   std::map<pid_t, std::pair<std::string, Nanoseconds>> outside_since_;  // waits for outside of the tree: which, since when
   Nanoseconds tried_for_outside_ = 0;             // real time at which locks were last tried because nobody tells when they are free
   int last_ended_ = -1;                           // process
-  std::uint64_t changes_ = 0, changes_seen_ = 0;            // of files, and what is as good
+  std::uint64_t changes_ = 0, changes_seen_ = 0;            // of who there is, and whose turn it is
+  bool files_changed_ = false;                              // since that was looked at, besides
+  std::set<std::string> born_;                              // names that are new since then
   std::uint64_t lock_changes_ = 0, lock_changes_seen_ = 0;  // taken or let go
   std::vector<std::string> locks_seen_;                     // who held which, when that was looked at
   std::uint64_t unchanged_ = 0;

@@ -153,6 +153,7 @@ bool Supervisor::at_cache(Thread& thread, Call call) {
     path = scope_.of_path(thread.id, call.directory, call.path, call.follows);
   }
   if (!path && !path2) return false;
+  if (call.op == Op::map && !may_write_through(call, thread.id)) return false;
   out.path = path.value_or(call.path);
   out.path2 = two_paths(call.op) ? path2.value_or(call.path2) : std::string();
   out.what = verb_of(call.op).empty() ? call.name : verb_of(call.op);
@@ -305,7 +306,9 @@ Result<void> Supervisor::after_call(Thread& thread) {
   const Changed changed = changed_by(thread, result);
   // Whoever had to wait for a lock and has it now took his turn.
   const bool looks_only = (lock && !thread.stood) || call.op == Op::close;
-  if (changed == Changed::yes) ++(looks_only ? lock_changes_ : changes_);
+  if (changed == Changed::yes && looks_only) ++lock_changes_;
+  else if (changed == Changed::yes && lock) ++changes_;
+  else if (changed == Changed::yes) note_file_change(thread.call);
   thread.stood = false;
   if (thread.ruling.kind == Ruling::Kind::lie && result >= 0) {
     result = -thread.ruling.error;

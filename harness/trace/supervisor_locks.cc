@@ -4,8 +4,10 @@
 #include <sys/sysmacros.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "process/proc.h"
 #include "trace/supervisor.h"
 
@@ -26,6 +28,22 @@ bool has_open(pid_t process, const struct stat& file) {
     struct stat info {};
     return ::stat(join(directory, name).c_str(), &info) == 0 && info.st_ino == file.st_ino &&
            info.st_dev == file.st_dev;
+  });
+}
+
+// Of a lock that belongs to an open file the kernel says in no list whose it is, but with each descriptor.
+bool holds_open_file_lock(pid_t process, const struct stat& file) {
+  char name[64];
+  std::snprintf(name, sizeof name, " %02x:%02x:%llu ", major(file.st_dev), minor(file.st_dev), static_cast<unsigned long long>(file.st_ino));
+  const std::string directory = "/proc/" + std::to_string(process) + "/fdinfo";
+  const auto names = list_dir(directory);
+  return names && std::any_of(names->begin(), names->end(), [&](const std::string& descriptor) {
+    const auto text = read_file(join(directory, descriptor));
+    if (!text || text->find("OFDLCK") == std::string::npos) return false;
+    const auto lines = split(*text, '\n');
+    return std::any_of(lines.begin(), lines.end(), [&name](const std::string& line) {
+      return line.starts_with("lock:") && line.find("OFDLCK") != std::string::npos && line.find(name) != std::string::npos;
+    });
   });
 }
 
@@ -116,8 +134,7 @@ std::vector<pid_t> Supervisor::owners_of(const Thread& waiter, const std::vector
     if (waiter.call.call.op == Op::range_lock && !is_in_the_way(line, waiter.id, waiter.call.call.raw)) continue;
     owners.push_back(line.pid);
     const bool ours = std::any_of(processes_.begin(), processes_.end(), [&](const TracedProcess& process) {
-      return line.pid < 0 ? !process.end && has_open(process.pid, info) && process.index != waiter.process
-                          : process.pid == line.pid;
+      return line.pid < 0 ? !process.end && holds_open_file_lock(process.pid, info) : process.pid == line.pid;
     });
     if (!ours) *outside = true;
   }
@@ -138,9 +155,12 @@ std::vector<std::string> Supervisor::locks_of_tree() const {
   return found;
 }
 
-// Since it was asked last. Whoever takes a lock to look and lets go of it again has changed nothing.
+// Since it was asked last. Whoever takes a lock to look and lets go of it again has changed nothing, nor has who makes a
+// file of his own, fails to link it to the lock, and takes it away.
 bool Supervisor::something_changed() {
-  bool changed = changes_ != changes_seen_;
+  bool changed = changes_ != changes_seen_ || files_changed_ || !born_.empty();
+  files_changed_ = false;
+  born_.clear();
   if (lock_changes_ != lock_changes_seen_) {
     std::vector<std::string> held = locks_of_tree();
     changed = changed || held != locks_seen_;

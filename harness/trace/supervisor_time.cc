@@ -1,4 +1,5 @@
 // Who can move, and what passes when nobody can.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
@@ -72,13 +73,34 @@ bool Supervisor::somebody_runs(std::map<pid_t, BlockedThread>* blocked) {
       last_resumed_ = thread->id;
       return true;
     }
-    blocked->emplace(thread->id, *wait);
+    see_own_fifo(*thread, &blocked->emplace(thread->id, *wait).first->second);
   }
   for (const Thread* thread : released) {
     const auto wait = blocked_thread(process_of(*thread).pid, thread->id, thread->vfork, clock_);
     if (!wait || wait->key != blocked->at(thread->id).key) return true;
   }
   return false;
+}
+
+// A fifo of the cache has both of its ends in the tree: nobody else touches the cache.
+void Supervisor::see_own_fifo(const Thread& thread, BlockedThread* wait) {
+  if (wait->on != BlockedThread::On::outside) return;
+  const TraceeMemory memory(thread.id);
+  const bool opens = wait->number == SYS_open || wait->number == SYS_openat;
+  const bool reads = wait->number == SYS_read || wait->number == SYS_readv || wait->number == SYS_write || wait->number == SYS_writev;
+  if (!opens && !reads) return;
+  std::optional<std::string> path;
+  if (reads) {
+    path = scope_.of_descriptor(thread.id, static_cast<int>(wait->args[0]));
+  } else {
+    const bool at = wait->number == SYS_openat;
+    const auto name = memory.read_string(wait->args[at ? 1 : 0]);
+    if (name) path = scope_.of_path(thread.id, at ? static_cast<int>(wait->args[0]) : AT_FDCWD, *name, true);
+  }
+  struct stat info {};
+  if (!path || ::stat(path->starts_with('/') ? path->c_str() : join(scope_.cache(), *path).c_str(), &info) != 0 || !S_ISFIFO(info.st_mode)) return;
+  wait->on = BlockedThread::On::pipe;
+  wait->what = (opens ? "open " : reads && (wait->number == SYS_write || wait->number == SYS_writev) ? "write " : "read ") + *path;
 }
 
 Result<Supervisor::Passing> Supervisor::pass_time() {

@@ -444,6 +444,42 @@ TEST(LaneTime, APollerThatSleepsForNoTimeIsProved) {
   EXPECT_THAT(run.first(EventKind::hang_proved).text, HasSubstr("polls for ever: stat lock"));
 }
 
+// Each try makes a file and takes it away; nothing is another after it.
+TEST(LaneTime, APollerThatLinksItsOwnFileToTheLockIsProved) {
+  LaneRun run({"/usr/bin/python3", "-ISc",
+               "import os,sys,time\nc=sys.argv[1]\nopen(c+'/lock','w').close()\n"
+               "while True:\n t=c+'/lk.%d'%os.getpid(); open(t,'w').write('me')\n"
+               " try: os.link(t,c+'/lock'); break\n"
+               " except FileExistsError: os.unlink(t); time.sleep(1)", "{cache}"});
+  ASSERT_TRUE(run.run());
+  EXPECT_THAT(run.outcomes(), ElementsAre(Outcome::hung));
+}
+
+// One that leaves something each time is at work, however little.
+TEST(LaneTime, OneThatWritesAtEachTurnIsNotCalledHung) {
+  LaneRun run({"/usr/bin/python3", "-ISc",
+               "import os,sys,time\nc=sys.argv[1]\nfor i in range(3000):\n with open(c+'/log','a') as f: f.write('x')\n time.sleep(10)", "{cache}"});
+  ASSERT_TRUE(run.run());
+  EXPECT_THAT(run.outcomes(), ElementsAre(Outcome::served));
+}
+
+TEST(LaneTime, AFifoOfTheCacheIsNobodyElses) {
+  LaneRun reads({"/bin/sh", "-c", "mkfifo \"$0/f\"; cat \"$0/f\"", "{cache}"});
+  ASSERT_TRUE(reads.run());
+  EXPECT_THAT(reads.outcomes(), ElementsAre(Outcome::hung));
+  EXPECT_THAT(reads.first(EventKind::hang_proved).text, HasSubstr("open f; proved: nobody can move"));
+  EXPECT_LT(reads.took, seconds(5));
+}
+
+TEST(LaneTime, ALockOfAnotherOpenFileOfItsOwnIsProved) {
+  LaneRun run({"/usr/bin/python3", "-ISc",
+               "import fcntl,struct,sys\nl=struct.pack('hhqqi4x',fcntl.F_WRLCK,0,0,0,0)\n"
+               "a=open(sys.argv[1]+'/l','w+'); b=open(sys.argv[1]+'/l','w+')\nfcntl.fcntl(a,37,l); fcntl.fcntl(b,38,l)", "{cache}"});
+  ASSERT_TRUE(run.run());
+  EXPECT_THAT(run.outcomes(), ElementsAre(Outcome::hung)) << run.history.text();
+  EXPECT_LT(run.took, seconds(5));
+}
+
 TEST(LaneTime, OneThatIsStoppedForEverIsProved) {
   LaneRun run({"/bin/sh", "-c", "mkdir \"$0/d\"; kill -STOP $$", "{cache}"});
   ASSERT_TRUE(run.run());
