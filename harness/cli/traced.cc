@@ -62,6 +62,7 @@ TracedRun::~TracedRun() {
     if (const auto removed = remove_tree(path); !removed) std::fprintf(stderr, "jitrace: %s\n", removed.error().message().c_str());
   }
   if (options_.cache_dirs.empty()) (void)::rmdir(parent_of(root_).c_str());
+  dir_->discard();  // of one that was refused nothing stays; what holds a report is not empty
 }
 
 void TracedRun::discard() { dir_->discard(); }

@@ -315,12 +315,14 @@ TEST_F(Traced, WhatCannotBeSweptIsSaidInASentence) {
   for (const Wrong& wrong : {Wrong{{"no-such-program-here", "{cache}"}, "no-such-program-here"},
                              Wrong{{"true"}, "never touched the cache"},
                              Wrong{{"sh", "-c", "ls \"$1\"; exit 3", "sh", "{cache}"}, "exit 3"}}) {
-    const Ran ran = run({"sweep", "--out", at("out-" + wrong.command[0]), "--", wrong.command[0],
+    const std::string dir = at("out-" + wrong.command[0]);
+    const Ran ran = run({"sweep", "--out", dir, "--", wrong.command[0],
                          wrong.command.size() > 1 ? wrong.command[1] : "x", wrong.command.size() > 2 ? wrong.command[2] : "x",
                          wrong.command.size() > 3 ? wrong.command[3] : "x", wrong.command.size() > 4 ? wrong.command[4] : "x"});
     EXPECT_EQ(ran.code, 64) << ran.out << ran.err;
     EXPECT_NE(ran.err.find(wrong.says), std::string::npos) << ran.err;
     EXPECT_LE(line_count(ran.err), 3) << ran.err;
+    EXPECT_FALSE(exists(dir)) << "nothing of it stays: " << lines_of(list_tree(dir));
   }
   const Ran skipped = sweep({"/bin/sh", "-c", "ls \"$0\"; echo no compiler; exit 77", "{cache}"});
   EXPECT_EQ(skipped.code, 2) << skipped.err;
