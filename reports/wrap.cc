@@ -73,7 +73,9 @@ std::string fit(std::string_view text, std::size_t width, Fill fill) {
 std::vector<std::string> wrap(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
   while (columns(text) > width) {
-    const std::size_t most = std::max<std::size_t>(1, bytes_of(text, width));
+    std::size_t most = bytes_of(text, width);
+    // A character that is wider than the line stands there whole.
+    while (most == 0 || (most < text.size() && continues(text[most]))) ++most;
     // A space right behind the last column still ends a word there.
     const std::size_t space = text.rfind(' ', most);
     const bool usable = space != std::string_view::npos && space > 0;

@@ -148,10 +148,9 @@ Result<void> Campaign::run(std::vector<Lane>& lanes, const Fd& interrupt, Progre
   return {};
 }
 
-void Campaign::add(const std::string& cell, TrialVerdict verdict) {
+void Campaign::add(const std::string& cell, const std::string& plan, TrialVerdict verdict) {
   for (State& state : cells_) {
     if (state.plan.id != cell) continue;
-    const std::string plan = run_dir_.plan_path(cell, verdict.trial);
     if (exists(plan)) state.replay[verdict.trial] = shell_line({"jitrace", "replay", plan});
     state.verdicts.push_back(std::move(verdict));
     return;

@@ -41,7 +41,8 @@ class Campaign {
   // under a lock after each trial.
   Result<void> run(std::vector<Lane>& lanes, const Fd& interrupt, Progress& progress);
   // Takes a trial's verdict that was reached elsewhere (a history read back).
-  void add(const std::string& cell, TrialVerdict verdict);
+  // `plan`: where its plan would lie, if it was kept.
+  void add(const std::string& cell, const std::string& plan, TrialVerdict verdict);
 
   // Cell → why it does not run here, as far as it is known.
   std::map<std::string, std::string> skipped() const;

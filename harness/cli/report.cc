@@ -27,7 +27,7 @@ Result<int> read_histories(const RunDir& run_dir, Campaign& campaign) {
     }
     TrialVerdict verdict = judge(*plan, *history);
     verdict.trial = plan->trial;
-    campaign.add(plan->cell, std::move(verdict));
+    campaign.add(plan->cell, path.substr(0, path.rfind('.')) + ".plan", std::move(verdict));
   }
   return unread;
 }
