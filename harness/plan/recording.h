@@ -49,7 +49,7 @@ std::map<std::string, std::size_t> counts_of(const Recording& recording);
 
 // Calls that only look (plan/call_words.h), or tried for a lock in vain, and that one role made again (a shell's loop starts a
 // program for each): it asks until something comes, and how often is another number in each run. Of a recording, and of a
-// history of TraceWork::count.
+// history of TraceWork::count, which knows threads and no roles.
 std::set<std::string> asked_again(const Recording& recording);
 std::set<std::string> asked_again(const History& counted);
 

@@ -91,6 +91,7 @@ Result<void> TracedLane::set_up() {
   TRY(make_dirs(plan_.cache));
   TRY(make_dirs(temporary()));
   TRY_ASSIGN(Scope scope, Scope::create(plan_.cache, plan_.beside, plan_.around));
+  scope.set_temporary(temporary());
   Supervisor::Options options;
   options.starter = places_.starter;
   // How a compiler takes an error, a write cut short or a signal that it can catch, no tape knows.

@@ -53,8 +53,8 @@ std::optional<std::string> counted_as(Scope& scope, pid_t thread, const RawCall&
     from = scope.of_path(thread, call.directory, call.path, false);
     to = scope.of_path(thread, call.directory2, call.path2, false);
     if (!from && !to) return std::nullopt;
-    what += " " + path_pattern(from.value_or(call.path));
-    if (const std::string target = to.value_or(call.path2); !target.empty()) what += " -> " + path_pattern(target);
+    what += " " + path_pattern(from.value_or(scope.of_other(call.path)));
+    if (const std::string target = to.value_or(scope.of_other(call.path2)); !target.empty()) what += " -> " + path_pattern(target);
   } else if (call.op == Op::symlink) {
     to = scope.of_path(thread, call.directory2, call.path2, false);
     if (!to) return std::nullopt;

@@ -133,6 +133,10 @@ void Scope::forget() {
   inode_ = status.st_ino;
 }
 
+std::string Scope::of_other(const std::string& path) const {
+  return !temporary_.empty() && is_under(path, temporary_) ? "$TMPDIR" + path.substr(temporary_.size()) : path;
+}
+
 bool Scope::is_cache(const struct stat& status) const {
   return status.st_ino == inode_ && status.st_dev == device_ && S_ISDIR(status.st_mode);
 }

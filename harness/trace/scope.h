@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -29,6 +30,10 @@ class Scope {
   std::optional<std::string> of_path(pid_t thread, int directory, const std::string& path, bool follows);
   // Of an open descriptor; a file that has no name any more is "name (deleted)".
   std::optional<std::string> of_descriptor(pid_t thread, int fd);
+  // A path that is not of the cache, as a recording names it: what lies in the directory for temporary files, which is another
+  // in each trial, as "$TMPDIR/name".
+  void set_temporary(std::string directory) { temporary_ = std::move(directory); }
+  std::string of_other(const std::string& path) const;
   // A directory, or a link to one, was renamed, removed, linked to or mounted on, or a process has another root since:
   // what was remembered of directories and of the roots of threads is void. After the call, not before it.
   void forget();
@@ -59,6 +64,7 @@ class Scope {
   std::vector<std::string> beside_;  // canonical as far as they exist
   std::string around_;               // canonical; empty: others' files lie there
   std::string own_namespace_;
+  std::string temporary_;            // as it is told to the processes
   std::unordered_map<pid_t, View> views_;
   std::unordered_map<std::string, Place> directories_;  // by key of the view and directory as given
 };

@@ -198,12 +198,17 @@ class Supervisor {
   std::uint64_t activity_ = 0;                    // stops, but those of locks that are tried again
   Nanoseconds last_activity_ = 0;                 // real time of it
   std::uint64_t retried_at_ = 0;                  // what it was then
-  std::map<pid_t, std::pair<std::string, Nanoseconds>> outside_since_;  // waits for outside of the tree: which, since when
+  struct OutsideWait {
+    std::string call, key;                        // of BlockedThread
+    Nanoseconds since = 0, moved = 0;             // real time of the first such call, and of the last that was another wait
+  };
+  std::map<pid_t, OutsideWait> outside_since_;    // waits for outside of the tree
   Nanoseconds tried_for_outside_ = 0;             // real time at which locks were last tried because nobody tells when they are free
   int last_ended_ = -1;                           // process
   std::uint64_t changes_ = 0, changes_seen_ = 0;            // of who there is, and whose turn it is
   bool files_changed_ = false;                              // since that was looked at, besides
-  std::set<std::string> born_;                              // names that are new since then
+  std::set<std::string> born_;                              // files that are new since then
+  bool tried_in_vain_ = false;                              // since then, to make what is there already
   std::uint64_t lock_changes_ = 0, lock_changes_seen_ = 0;  // taken or let go
   std::vector<std::string> locks_seen_;                     // who held which, when that was looked at
   std::uint64_t unchanged_ = 0;

@@ -19,6 +19,12 @@
 namespace jitrace {
 namespace {
 
+// A name that must not be there yet.
+bool would_make(const Call& call) {
+  return call.op == Op::link || call.op == Op::symlink || call.op == Op::make_dir ||
+         (call.op == Op::open && (call.flags & O_EXCL) != 0) || (call.op == Op::rename && call.flags != 0);
+}
+
 bool two_paths(Op op) { return op == Op::rename || op == Op::link || op == Op::symlink; }
 
 bool by_descriptor(const Call& call) { return call.path.empty() && call.fd >= 0; }
@@ -65,6 +71,7 @@ Result<void> Supervisor::before_call(Thread& thread) {
   const RawCall raw = regs->call();
   if (const bool again = thread.reported && thread.call.call.raw.number == raw.number; !again) thread.reported = false;
   Call call = decode(raw, memory);
+  if (call.op == Op::map && !may_write_through(call, thread.id)) call.op = Op::other;
   const bool learnt = options_.tapes != nullptr && options_.tapes->learns(thread.process);
   if (learnt) options_.tapes->before(thread.process, thread.id, call);
   switch (call.op) {
@@ -153,9 +160,8 @@ bool Supervisor::at_cache(Thread& thread, Call call) {
     path = scope_.of_path(thread.id, call.directory, call.path, call.follows);
   }
   if (!path && !path2) return false;
-  if (call.op == Op::map && !may_write_through(call, thread.id)) return false;
-  out.path = path.value_or(call.path);
-  out.path2 = two_paths(call.op) ? path2.value_or(call.path2) : std::string();
+  out.path = path.value_or(scope_.of_other(call.path));
+  out.path2 = two_paths(call.op) ? path2.value_or(scope_.of_other(call.path2)) : std::string();
   out.what = verb_of(call.op).empty() ? call.name : verb_of(call.op);
   if (call.op != Op::symlink) out.what += " " + path_pattern(out.path);
   if (!out.path2.empty()) out.what += (call.op == Op::symlink ? " " : " -> ") + path_pattern(out.path2);
@@ -231,11 +237,8 @@ Result<void> Supervisor::before_lock(Thread& thread, Registers regs) {
 
 Result<void> Supervisor::before_sleep(Thread& thread, const Registers& regs, Call call) {
   if (options_.time == Options::Time::real) return resume(thread);
-  auto end = clock_.end_of_sleep(call.raw, TraceeMemory(thread.id));
-  if (!end) return resume(thread);
-  // One of no time takes a timer's slack at least, and whoever polls by it polls.
-  constexpr Nanoseconds slack = milliseconds(1) / 20;
-  if (!(*end > clock_.now())) end = clock_.now() + slack;
+  const auto end = clock_.end_of_sleep(call.raw, TraceeMemory(thread.id));
+  if (!end || *end <= clock_.now()) return resume(thread);
   thread.call = TracedCall();
   thread.call.process = thread.process;
   thread.call.thread = thread.id;
@@ -309,6 +312,7 @@ Result<void> Supervisor::after_call(Thread& thread) {
   if (changed == Changed::yes && looks_only) ++lock_changes_;
   else if (changed == Changed::yes && lock) ++changes_;
   else if (changed == Changed::yes) note_file_change(thread.call);
+  else if (result < 0 && would_make(call)) tried_in_vain_ = true;
   thread.stood = false;
   if (thread.ruling.kind == Ruling::Kind::lie && result >= 0) {
     result = -thread.ruling.error;

@@ -82,16 +82,13 @@ Changed Supervisor::changed_by(const Thread& thread, std::int64_t result) {
   return Changed::no;
 }
 
-// A name that comes and goes between two looks was never there.
+// A file that somebody made to try for a lock, in vain, and took away again was never there.
 void Supervisor::note_file_change(const TracedCall& done) {
-  const bool made = done.call.op == Op::make_dir || done.call.op == Op::make_node || (done.call.op == Op::open && !done.existed);
-  if (made) {
+  if (done.call.op == Op::open && !done.existed) {
     born_.insert(done.path);
-  } else if (done.call.op == Op::link || done.call.op == Op::symlink) {
-    born_.insert(done.path2);
-  } else if (done.call.op == Op::unlink || done.call.op == Op::remove_dir) {
-    if (born_.erase(done.path) == 0) files_changed_ = true;
-  } else if (done.call.op == Op::rename || !born_.contains(done.path)) {
+  } else if (done.call.op == Op::unlink && tried_in_vain_ && born_.erase(done.path) > 0) {
+    return;
+  } else if (done.call.op != Op::write || !born_.contains(done.path)) {
     files_changed_ = true;
   }
 }

@@ -159,7 +159,7 @@ std::vector<std::string> Supervisor::locks_of_tree() const {
 // file of his own, fails to link it to the lock, and takes it away.
 bool Supervisor::something_changed() {
   bool changed = changes_ != changes_seen_ || files_changed_ || !born_.empty();
-  files_changed_ = false;
+  files_changed_ = tried_in_vain_ = false;
   born_.clear();
   if (lock_changes_ != lock_changes_seen_) {
     std::vector<std::string> held = locks_of_tree();

@@ -266,12 +266,14 @@ void Supervisor::tell_rest_of_sleep(const Thread& thread) {
   (void)TraceeMemory(thread.id).write(address, &left, sizeof left);
 }
 
-// For how long the latest of the waits has been there that somebody outside of the tree may end; 0: there is none.
+// For how long the latest of the waits has been there that somebody outside of the tree may end; 0: there is none. One that
+// its own limit ends and that is made again goes on; one that gets something now and then is young for ever.
 Nanoseconds Supervisor::outside_for(const std::map<pid_t, BlockedThread>& blocked) {
+  constexpr Nanoseconds silence = seconds(1);
   const Nanoseconds now = jitrace::now();
-  std::map<pid_t, std::string> waits;
+  std::map<pid_t, OutsideWait> waits;
   for (const auto& [id, wait] : blocked) {
-    if (wait.on == BlockedThread::On::outside) waits[id] = wait.key;
+    if (wait.on == BlockedThread::On::outside) waits[id] = {wait.call, wait.key, now, now};
   }
   std::optional<std::vector<HeldLock>> held;
   for (const auto& [id, thread] : threads_) {
@@ -279,19 +281,19 @@ Nanoseconds Supervisor::outside_for(const std::map<pid_t, BlockedThread>& blocke
     if (!held) held = proc_locks();
     bool outside = false;
     (void)owners_of(thread, *held, &outside);
-    if (outside) waits[id] = thread.call.what;
+    if (outside) waits[id] = {thread.call.what, "", now, now};
   }
-  std::erase_if(outside_since_, [&waits](const auto& known) { return !waits.contains(known.first); });
   Nanoseconds least = 0;
-  for (const auto& [id, key] : waits) {
-    auto& [known, since] = outside_since_[id];
-    if (known != key || since == 0) {
-      known = key;
-      since = now;
+  for (auto& [id, wait] : waits) {
+    const auto known = outside_since_.find(id);
+    if (known != outside_since_.end() && known->second.call == wait.call) {
+      wait.since = known->second.since;
+      if (known->second.key == wait.key) wait.moved = known->second.moved;
     }
-    const Nanoseconds age = std::max<Nanoseconds>(now - since, 1);
+    const Nanoseconds age = now - wait.moved < silence ? 1 : std::max<Nanoseconds>(now - wait.since, 1);
     if (least == 0 || age < least) least = age;
   }
+  outside_since_ = std::move(waits);
   return least;
 }
 
