@@ -288,7 +288,7 @@ std::vector<std::string> bounds(const SweepMatrix& matrix) {
   if (!matrix.varying.empty()) {
     constexpr std::size_t most = 3;
     const std::vector<std::string> some(matrix.varying.begin(), matrix.varying.begin() + std::min(most, matrix.varying.size()));
-    lines.push_back(fmt::format("no two runs leave {}{} alike: judged is only that {} there, and not empty", join_text(some, ", "),
+    lines.push_back(fmt::format("{}{} differ from one fault-free run to another: judged is only that {} there, and not empty", join_text(some, ", "),
                                 matrix.varying.size() > most ? fmt::format(" and {} more", matrix.varying.size() - most) : "",
                                 matrix.varying.size() == 1 ? "it is" : "they are"));
   }

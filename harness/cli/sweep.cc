@@ -83,8 +83,7 @@ std::optional<ExitCode> Sweep::record() {
     tapes_ = std::filesystem::absolute(join(run_.dir().path(), "tapes"), code).lexically_normal();
     if (const auto made = make_dirs(tapes_); !made) return stopped(run_, made.error());
   }
-  std::vector<TracePlan> plans = further_references(run_.base());
-  TracePlan& again = plans.front();
+  TracePlan again = run_.base();
   again.tapes = tapes_;
   again.snapshots = join(run_.dir().path(), "snapshots");
   again.snapshots = std::filesystem::absolute(again.snapshots, code).lexically_normal();
@@ -93,7 +92,8 @@ std::optional<ExitCode> Sweep::record() {
   TracePlan count = run_.base();
   count.work = TraceWork::count;
   count.limit = std::min(count.limit, count_patience);  // for it, waits take as long as they say
-  plans.insert(plans.begin() + 1, count);
+  std::vector<TracePlan> plans = varied_recordings(run_.base());
+  plans.insert(plans.begin(), {again, count});
   std::vector<Result<History>> all(plans.size(), plain_error("record the command again", "it was not begun"));
   const auto done = run_.run(plans, [&all](std::size_t index, Result<History> history) { all[index] = std::move(history); });
   if (!done) return stopped(run_, done.error());
@@ -120,11 +120,9 @@ std::optional<ExitCode> Sweep::record() {
     say("jitrace: the command fails now and then without any fault, so there is nothing to sweep: " + failure);
     return ExitCode::usage;
   }
-  std::vector<const History*> fault_free{&recorded_};
-  for (const Result<History>& history : all) {
-    if (&history != &counted) fault_free.push_back(&history.value());
-  }
-  reference_ = SweepReference::of(fault_free);
+  std::vector<const History*> others;
+  for (std::size_t i = 2; i < all.size(); ++i) others.push_back(&all[i].value());
+  reference_ = SweepReference::of({&recorded_, &second.value()}, others);
   matrix_.varying.assign(reference_.varying.begin(), reference_.varying.end());
   std::set<std::string> unfollowed;
   for (const History* history : {&std::as_const(recorded_), &second.value()}) {

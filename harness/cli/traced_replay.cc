@@ -45,20 +45,23 @@ ExitCode replay_traced(const std::string& text, const ReplayOptions& options) {
   fault_free.work = TraceWork::record;
   fault_free.step.reset();
   fault_free.steps.clear();
-  std::vector<TracePlan> wanted = further_references(fault_free);
-  wanted.insert(wanted.begin(), fault_free);
-  std::vector<History> references;
-  auto done = run->run(wanted, [&](std::size_t, Result<History> history) {
-    if (history) references.push_back(std::move(*history));
+  std::vector<TracePlan> wanted = varied_recordings(fault_free);
+  wanted.insert(wanted.begin(), 2, fault_free);
+  std::vector<History> references(wanted.size());
+  std::size_t recorded = 0;
+  auto done = run->run(wanted, [&](std::size_t index, Result<History> history) {
+    if (!history) return;
+    references[index] = std::move(*history);
+    ++recorded;
   });
   if (!done) return stopped(*run, done.error());
-  if (references.size() != wanted.size()) return complain(plain_error("replay " + options.file, "its command cannot be run here"), ExitCode::own_fault);
+  if (recorded != wanted.size()) return complain(plain_error("replay " + options.file, "its command cannot be run here"), ExitCode::own_fault);
   if (const std::string failure = failure_of(references.front()); !failure.empty()) {
     return complain(plain_error("replay " + options.file, "the command fails here without any fault: " + failure), ExitCode::inconclusive);
   }
-  std::vector<const History*> all;
-  for (const History& history : references) all.push_back(&history);
-  const SweepReference reference = SweepReference::of(all);
+  std::vector<const History*> others;
+  for (std::size_t i = 2; i < references.size(); ++i) others.push_back(&references[i]);
+  const SweepReference reference = SweepReference::of({&references[0], &references[1]}, others);
   std::map<std::string, int> ends;
   std::map<std::string, std::string> details;
   int findings = 0, undecided = 0, ended = 0;

@@ -99,7 +99,7 @@ struct SweepMatrix {
   std::vector<std::string> asked_again;  // of these, looks that a process takes until something comes: as many as it takes
   std::vector<SweepRow> rows;
   std::vector<SweepFault> faults;      // what was asked for besides kills
-  std::vector<std::string> varying;    // files that no two fault-free runs leave alike: only that they are there, and not empty,
+  std::vector<std::string> varying;    // files that fault-free runs do not leave alike: only that they are there, and not empty,
                                        // is judged
   int signal = 9;                      // what it was killed with
   std::vector<std::string> downgrades; // what could not be followed (io_uring, …), one clause each

@@ -30,7 +30,7 @@ std::vector<std::string> changes_until(const Recording& recording, const KillCla
 
 }  // namespace
 
-std::vector<TracePlan> further_references(const TracePlan& recording) {
+std::vector<TracePlan> varied_recordings(const TracePlan& recording) {
   constexpr std::string_view worker = "{worker}";
   std::vector<TracePlan> plans{recording};
   plans.front().fresh = 1;

@@ -18,9 +18,9 @@ namespace jitrace {
 // What every plan of a sweep shares: command, directory, bounds.
 using SweepBase = TracePlan;
 
-// The fault-free runs from whose remains artifacts are told: a second one with a fresh process on what it left, which shows
-// logs and counters, and where {worker} is in the command one as another worker. The first is `recording` itself.
-std::vector<TracePlan> further_references(const TracePlan& recording);
+// Further fault-free runs, which show what varies: one with a fresh process on what it left, for logs and counters, and where
+// {worker} is in the command one as another worker.
+std::vector<TracePlan> varied_recordings(const TracePlan& recording);
 
 // The moments at which the second recording has to copy the cache: of every class but the first, which is empty.
 std::vector<StepName> snapshot_moments(const std::vector<KillClass>& classes);

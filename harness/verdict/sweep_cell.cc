@@ -63,9 +63,9 @@ std::optional<std::string> torn_artifact(const History& history, const SweepRefe
 }
 
 // A limit that ended while somebody waited for outside of the tree says nothing.
-std::string waited(const History& history) {
+std::string waited(const History& history, int round) {
   for (const Event& event : history.events) {
-    if (event.kind == EventKind::warned && event.text.ends_with(waited_outside)) return event.text;
+    if (event.kind == EventKind::warned && event.key == round && event.text.ends_with(waited_outside)) return event.text;
   }
   return {};
 }
@@ -74,7 +74,7 @@ std::string program_of(const std::string& role) { return role.substr(role.rfind(
 
 }  // namespace
 
-SweepReference SweepReference::of(const std::vector<const History*>& fault_free) {
+SweepReference SweepReference::of(const std::vector<const History*>& fault_free, const std::vector<const History*>& others) {
   struct Seen {
     std::size_t runs = 0;
     std::set<std::uint64_t> digests;
@@ -92,8 +92,19 @@ SweepReference SweepReference::of(const std::vector<const History*>& fault_free)
       seen.empty = seen.empty || entry.size == 0;
     }
   }
+  std::erase_if(files, [&](const auto& file) { return file.second.runs < fault_free.size(); });
+  for (const History* run : others) {
+    const auto rounds = rounds_of(*run);
+    if (rounds.empty() || rounds.rbegin()->second.outcome != Outcome::served) continue;
+    const bool used_again = rounds.rbegin()->first > 1;
+    std::map<std::string, std::uint64_t> digests;
+    for (const SnapshotEntry& entry : run->snapshot) digests[entry.path] = entry.digest;
+    for (auto& [path, seen] : files) {
+      if (const auto found = digests.find(path); found != digests.end()) seen.digests.insert(found->second);
+    }
+    if (used_again) std::erase_if(files, [&digests](const auto& file) { return !digests.contains(file.first); });
+  }
   for (const auto& [path, seen] : files) {
-    if (seen.runs < fault_free.size()) continue;
     if (seen.digests.size() == 1) reference.artifacts[path] = *seen.digests.begin();
     else if (!seen.empty) reference.varying.insert(path);
   }
@@ -124,7 +135,8 @@ SweepCell judge_sweep(const History& history, const SweepReference& reference, S
   if (bad == nullptr && third != rounds.end() && third->second.outcome != Outcome::served) bad = &third->second;
   cell.end = bad == nullptr ? SweepEnd::recovered : end_of(bad->outcome);
   if (bad != nullptr) cell.detail = without_numbers(bad->text);
-  if (const std::string doubt = waited(history); cell.end == SweepEnd::failed && !doubt.empty()) {
+  if (const std::string doubt = bad == nullptr ? "" : waited(history, bad == &second->second ? 2 : 3);
+      cell.end == SweepEnd::failed && !doubt.empty()) {
     cell.end = SweepEnd::inconclusive;
     cell.detail = doubt + "; " + cell.detail;
     return cell;

@@ -16,10 +16,13 @@ namespace jitrace {
 // always there, and never empty, only that is asked.
 struct SweepReference {
   std::map<std::string, std::uint64_t> artifacts;  // path → digest
-  std::set<std::string> varying;                   // always there and never empty, but never the same
+  std::set<std::string> varying;                   // always there and never empty, but not always the same
   std::set<std::string> names;                     // everything that a fault-free run leaves, as patterns
 
-  static SweepReference of(const std::vector<const History*>& fault_free);
+  // `others`: fault-free runs of another kind, which show what varies: as another worker, or with a fresh process on what the
+  // first left. They make no file an artifact; what a fresh one takes away is none, either. One that was not served shows
+  // nothing.
+  static SweepReference of(const std::vector<const History*>& fault_free, const std::vector<const History*>& others = {});
 };
 
 // Judges one traced trial: a kill and what fresh processes made of it.

@@ -336,6 +336,28 @@ TEST_F(Traced, ATemporaryFileIsMovedIntoTheCacheAsWithoutUs) {
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
 }
 
+// The directory for temporary files is another one where it is replayed.
+TEST_F(Traced, AFindingBehindAMoveFromTheTemporaryDirectoryReplays) {
+  const Ran ran = sweep({"sh", "-c", "mkdir {cache}/lock || exit 3; t=$(mktemp); echo x >$t; "
+                                     "perl -e 'rename($ARGV[0], $ARGV[1]) or die' $t {cache}/out; rmdir {cache}/lock"});
+  ASSERT_EQ(ran.code, 1) << ran.out << ran.err;
+  const Json matrix = sweep_json();
+  std::string plan;
+  for (const Json& row : matrix["rows"]) {
+    if (row["step"].get<std::string>().find("rename $TMPDIR/tmp.# -> out") != std::string::npos) plan = row["cells"]["tree"]["replay"];
+  }
+  ASSERT_NE(plan, "") << matrix.dump(1);
+  const Ran again = run({"replay", plan, "--trials", "3", "--out", at("again")});
+  EXPECT_EQ(again.code, 1) << again.out << again.err;
+  EXPECT_NE(again.out.find("failed 3 of 3"), std::string::npos) << again.out;
+}
+
+TEST_F(Traced, WhatRankZeroLeavesHalfDoneIsTorn) {
+  const Ran ran = sweep({"sh", "-c", "if [ {worker} = 0 ]; then [ -e {cache}/out ] || printf all >{cache}/out; fi"});
+  EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+  EXPECT_NE(ran.out.find("TORN"), std::string::npos) << ran.out;
+}
+
 TEST_F(Traced, ALockThatAllTrialsShareIsWaitedFor) {
   const std::string lock = put("work/shared.lock", "");
   const Ran ran = sweep({"sh", "-c", "exec 9>" + lock + "; flock 9; echo x >{cache}/t; mv {cache}/t {cache}/out"});
@@ -347,7 +369,7 @@ TEST_F(Traced, WhatVariesWithWorkerRunAndUseIsNoArtifact) {
                                      "[ -s {cache}/id ] || { echo $$ $(date +%N) >{cache}/u; mv {cache}/u {cache}/id; }"});
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   EXPECT_EQ(sweep_json()["varying"], Json::array({"id", "log", "out"}));
-  EXPECT_NE(ran.out.find("no two runs leave id, log, out alike"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("id, log, out differ from one fault-free run to another"), std::string::npos) << ran.out;
 }
 
 // Its bytes are other ones in each run; that there are some is asked nevertheless.

@@ -161,12 +161,12 @@ TEST_F(SweepPlans, RolesThatTwoHadAtATimeAreKnown) {
 TEST(References, AFreshOneOnWhatIsLeftAndAnotherWorkerWhereItIsNamed) {
   TracePlan plan;
   plan.command = {"sh", "-c", "echo {cache}"};
-  const auto plain = further_references(plan);
+  const auto plain = varied_recordings(plan);
   ASSERT_EQ(plain.size(), 1u);
   EXPECT_EQ(plain[0].fresh, 1);
   EXPECT_EQ(TracePlan::parse(plain[0].text()).value().fresh, 1);
   plan.command = {"loader", "--rank={worker}/{worker}", "{cache}"};
-  const auto both = further_references(plan);
+  const auto both = varied_recordings(plan);
   ASSERT_EQ(both.size(), 2u);
   EXPECT_EQ(both[0].command, plan.command);
   EXPECT_THAT(both[1].command, ElementsAre("loader", "--rank=1/1", "{cache}"));

@@ -70,8 +70,35 @@ TEST_F(SweepCells, WhatIsEmptyOrMissingInAFaultFreeRunIsNotAskedFor) {
   EXPECT_EQ(reference_.varying, std::set<std::string>{".log"});
 }
 
+// One with a fresh process, one as another worker: they show what varies, and only what was served shows anything.
+TEST_F(SweepCells, OtherRunsMakeNothingAnArtifactAndTakeNoneForAnotherRankThatWaits) {
+  const auto ended = [](History& run, int round, Outcome outcome) {
+    Event event;
+    event.kind = EventKind::outcome;
+    event.key = static_cast<std::uint16_t>(round);
+    event.a = static_cast<std::int64_t>(outcome);
+    run.events.push_back(event);
+  };
+  good_.snapshot = other_.snapshot = {file("k.so", 11), file("log", 1), file("first", 3)};
+  History used = good_;
+  used.snapshot = {file("k.so", 11), file("log", 2), file("third", 9)};
+  ended(used, 1, Outcome::served);
+  ended(used, 2, Outcome::served);
+  History rank;
+  ended(rank, 1, Outcome::served);
+  const auto told = SweepReference::of({&good_, &other_}, {&used, &rank});
+  EXPECT_EQ(told.artifacts, (std::map<std::string, std::uint64_t>{{"k.so", 11}})) << "what a second use takes away is none";
+  EXPECT_EQ(told.varying, std::set<std::string>{"log"});
+  History failed = used;
+  failed.events.back().a = static_cast<std::int64_t>(Outcome::failed);
+  EXPECT_EQ(SweepReference::of({&good_, &other_}, {&failed}).artifacts.size(), 3u);
+}
+
 TEST_F(SweepCells, AFailureBehindAWaitForOutsideIsNotTold) {
   round(1, Outcome::killed_by_plan);
+  add(EventKind::warned, 1, 150, 0, "A/timeout: " + std::string(waited_outside));
+  round(2, Outcome::failed, "exit 124");
+  EXPECT_EQ(judge().end, SweepEnd::failed) << "who was killed had waited, and not who failed";
   add(EventKind::warned, 2, 150, 0, "B/timeout: " + std::string(waited_outside));
   round(2, Outcome::failed, "exit 124");
   EXPECT_EQ(judge().end, SweepEnd::inconclusive);
