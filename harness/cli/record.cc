@@ -146,7 +146,15 @@ std::unique_ptr<Progress> make_progress() {
 std::string console_text(const Report& report, WantColour colour) {
   ConsoleOptions options;
   options.colour = colour_for(colour);
-  return render_console(report, options);
+  Report shown = report;
+  shown.out = shown_path(shown.out);
+  for (Cell& cell : shown.cells) {
+    constexpr std::string_view replay = "jitrace replay ";
+    cell.cache.dir = shown_path(cell.cache.dir);
+    // One in quotes stays as it is.
+    if (cell.replay.starts_with(replay)) cell.replay = std::string(replay) + shown_path(cell.replay.substr(replay.size()));
+  }
+  return render_console(shown, options);
 }
 
 }  // namespace jitrace
