@@ -141,6 +141,14 @@ Result<Supervisor::Passing> Supervisor::pass_time() {
     processes_at_change_ = processes_.size();
   }
   if (!next) {
+    // A timer of the kernel's may have gone off between the looks at them and the look at it, and is over by now: whoever it
+    // woke is awake, or waits anew.
+    std::map<pid_t, BlockedThread> again;
+    if (somebody_runs(&again)) return Passing::busy;
+    const bool same = std::equal(blocked.begin(), blocked.end(), again.begin(), again.end(), [](const auto& one, const auto& other) {
+      return one.first == other.first && one.second.key == other.second.key;
+    });
+    if (!same) return Passing::busy;
     tell_stuck(blocked);
     // Somebody outside may still end it.
     const bool may_end = stuck_.outside && !anybody_held() && outside_idle() < options_.outside_limit;
