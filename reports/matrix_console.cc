@@ -46,6 +46,7 @@ class MatrixConsole {
       page_.paragraph("  ", fmt::format("cache {}{}", matrix_.cache,
                                         matrix_.file_system.empty() ? "" : " on " + matrix_.file_system));
     }
+    if (!matrix_.beside.empty()) page_.paragraph("  ", "and with it " + join_text(matrix_.beside, ", "));
   }
 
   static std::size_t label_width(std::size_t columns, std::size_t width) { return width - columns * (1 + cell_width); }

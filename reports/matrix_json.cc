@@ -100,6 +100,7 @@ std::string render_matrix_json(const SweepMatrix& matrix) {
     const auto end = static_cast<SweepEnd>(i);
     json["summary"][std::string(name_of(end))] = counts.ends.contains(end) ? counts.ends.at(end) : 0;
   }
+  json["beside"] = texts(matrix.beside);
   json["varying"] = texts(matrix.varying);
   json["downgrades"] = texts(shortfalls(matrix));
   if (matrix.unmet) {

@@ -84,6 +84,7 @@ std::optional<ExitCode> Sweep::record() {
     if (const auto made = make_dirs(tapes_); !made) return stopped(run_, made.error());
   }
   TracePlan again = run_.base();
+  matrix_.beside = touched(recording_, run_.beside());
   again.tapes = tapes_;
   again.snapshots = join(run_.dir().path(), "snapshots");
   again.snapshots = std::filesystem::absolute(again.snapshots, code).lexically_normal();

@@ -45,20 +45,33 @@ std::unique_ptr<TracedRun> TracedRun::begin(const TracedOptions& options, const 
   run->places_.root = roots->front();
   run->places_.cache = join(roots->front(), "own/cache");
   run->places_.scratch = join(out, "scratch");
-  // What lies elsewhere is everybody's: two lanes would wait for each other's locks there.
-  if (!options.beside.empty()) jobs = 1;
   run->places_.lanes = jobs > 0 ? std::min(jobs, LaneRunner::side_by_side()) : LaneRunner::side_by_side();
   run->places_.interrupt = run->interrupt_->fd().get();
+  run->watch(options.beside, Made::maybe_before);
   for (const std::string& path : {run->places_.cache, run->places_.scratch}) {
     if (const auto made = make_dirs(path); !made) return fail(made.error(), ExitCode::unusable);
   }
   return run;
 }
 
+void TracedRun::watch(const std::vector<std::string>& beside, Made made) {
+  for (const std::string& path : beside) {
+    const bool temporary = path.starts_with(temporary_name);
+    std::error_code error;
+    beside_.push_back(temporary ? path : std::filesystem::absolute(path, error).lexically_normal().string());
+    if (temporary) continue;
+    if (made == Made::by_a_trial || !exists(beside_.back())) places_.passing.push_back(beside_.back());
+    // What lies elsewhere is everybody's: two lanes would wait for each other's locks there.
+    places_.lanes = 1;
+  }
+}
+
 TracedRun::~TracedRun() {
   zygote_.reset();
   if (root_.empty()) return;
-  for (const std::string& path : {root_, places_.scratch}) {
+  std::vector<std::string> gone{root_, places_.scratch};
+  gone.insert(gone.end(), places_.passing.begin(), places_.passing.end());
+  for (const std::string& path : gone) {
     if (const auto removed = remove_tree(path); !removed) std::fprintf(stderr, "jitrace: %s\n", removed.error().message().c_str());
   }
   if (options_.cache_dirs.empty()) (void)::rmdir(parent_of(root_).c_str());
@@ -70,7 +83,7 @@ void TracedRun::discard() { dir_->discard(); }
 TracePlan TracedRun::base() const {
   TracePlan plan;
   plan.command = options_.command;
-  plan.beside = options_.beside;
+  plan.beside = beside_;
   plan.polls = options_.polls;
   plan.limit = options_.limit;
   return plan;

@@ -24,8 +24,13 @@ class TracedRun {
   TracedRun(const TracedRun&) = delete;
   TracedRun& operator=(const TracedRun&) = delete;
 
-  // Command, directory and bounds as asked for.
+  // Command, directory, bounds and what lies beside the cache, as asked for.
   TracePlan base() const;
+  // Besides what was asked for, and for the plans that are made from now on. Absolute, or "$TMPDIR/name". What was there
+  // before any trial stays; what a trial made is gone before the next.
+  enum class Made { maybe_before, by_a_trial };
+  void watch(const std::vector<std::string>& beside, Made made);
+  const std::vector<std::string>& beside() const { return beside_; }
   // Carries plans out; a failure of one is `done`'s to see.
   Result<void> run(const std::vector<TracePlan>& plans, const LaneRunner::Done& done);
   // One plan.
@@ -43,6 +48,7 @@ class TracedRun {
  private:
   explicit TracedRun(const TracedOptions& options) : options_(options) {}
   TracedOptions options_;
+  std::vector<std::string> beside_;
   std::optional<Interrupt> interrupt_;
   std::optional<RunDir> dir_;
   std::vector<Lane> guards_;

@@ -35,6 +35,7 @@ ExitCode replay_traced(const std::string& text, const ReplayOptions& options) {
   if (!plan) return complain(make_error("replay", options.file, 0, plan.error().message()), ExitCode::usage);
   TracedOptions traced;
   traced.command = plan->command;
+  traced.beside = plan->beside;
   traced.cache_dirs = options.cache_dirs;
   traced.out = options.out;
   ExitCode code = ExitCode::met;

@@ -121,6 +121,22 @@ Recording recording_of(const History& history) {
   return recording;
 }
 
+std::vector<std::string> touched(const Recording& recording, const std::vector<std::string>& paths) {
+  std::vector<std::string> out;
+  for (const std::string& path : paths) {
+    const std::string root = path_pattern(path);
+    const auto is_under = [&root](std::string_view name) {
+      return name.starts_with(root) && (name.size() == root.size() || name[root.size()] == '/');
+    };
+    const bool met = std::any_of(recording.calls.begin(), recording.calls.end(), [&is_under](const RecordedCall& call) {
+      const CallWords words(call.what);
+      return is_under(words.path()) || is_under(words.target());
+    });
+    if (met) out.push_back(path);
+  }
+  return out;
+}
+
 std::map<std::string, std::size_t> counts_of(const History& counted) {
   std::map<std::string, std::size_t> counts;
   for (const Event& event : counted.events) {

@@ -42,6 +42,9 @@ struct Recording {
 // From the `call` and `process_started` events of a history.
 Recording recording_of(const History& history);
 
+// Those of `paths`, as a plan has them (TracePlan::beside), at which or below which calls were made.
+std::vector<std::string> touched(const Recording& recording, const std::vector<std::string>& paths);
+
 // How often each call was made, for a comparison of the two: what a history of TraceWork::count counted, and what a
 // recording saw in round 1.
 std::map<std::string, std::size_t> counts_of(const History& counted);

@@ -99,6 +99,7 @@ struct SweepMatrix {
   std::vector<std::string> asked_again;  // of these, looks that a process takes until something comes: as many as it takes
   std::vector<SweepRow> rows;
   std::vector<SweepFault> faults;      // what was asked for besides kills
+  std::vector<std::string> beside;     // paths outside of the cache that belong to it, as a plan has them
   std::vector<std::string> varying;    // files that fault-free runs do not leave alike: only that they are there, and not empty,
                                        // is judged
   int signal = 9;                      // what it was killed with

@@ -20,6 +20,11 @@ enum class TraceWork {
   answer,   // as `record`, but the call of `step` answers with an error; then fresh ones
 };
 
+// Whether what a program makes outside of the cache is looked at: locks and temporary paths that others meet there.
+enum class Noticing { no, yes };
+// How a path in the trial's directory for temporary files begins.
+inline constexpr std::string_view temporary_name = "$TMPDIR";
+
 // Of a warned event: what ends by its limit after it might have been served in time.
 inline constexpr std::string_view waited_outside = "time was passed while it waited for somebody outside of its tree, so limits may have ended early";
 

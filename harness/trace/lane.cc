@@ -72,6 +72,7 @@ Result<History> TracedLane::run() {
     }
     history_.snapshot.push_back(std::move(entry));
   }
+  list_beside();
   note(event_of(EventKind::settled));
   return std::move(history_);
 }
@@ -90,7 +91,8 @@ Result<void> TracedLane::set_up() {
   if (!plan_.restore.empty()) TRY(copy_contents(plan_.restore, own()));
   TRY(make_dirs(plan_.cache));
   TRY(make_dirs(temporary()));
-  TRY_ASSIGN(Scope scope, Scope::create(plan_.cache, plan_.beside, plan_.around));
+  TRY(set_up_beside());
+  TRY_ASSIGN(Scope scope, Scope::create(plan_.cache, paths_beside(), plan_.around));
   scope.set_temporary(temporary());
   Supervisor::Options options;
   options.starter = places_.starter;

@@ -42,6 +42,11 @@ class TracedLane final : public Director {
   std::string temporary() const;
   const std::string& own() const { return plan_.around.empty() ? plan_.cache : plan_.around; }
   Result<void> set_up();
+  // lane_beside.cc
+  std::vector<std::string> paths_beside() const;  // of plan_.beside, as they are here
+  Result<void> set_up_beside();
+  Result<void> save_beside(const std::string& snapshot) const;
+  void list_beside();
   Result<void> carry_out();
   Result<void> first_round();
   // lane_fault.cc
@@ -104,6 +109,7 @@ class TracedLane final : public Director {
   std::map<std::string, std::size_t> steps_done_;            // a role's changes so far, to be compared with plan_.steps
   std::map<std::string, std::vector<std::string>> steps_due_;
   std::map<std::string, int> made_by_;                       // path → process
+  std::set<std::size_t> trials_own_;                         // those of plan_.beside that were not there before
   std::optional<std::string> diverged_;
   std::set<std::string> bypasses_;
   std::optional<Error> failed_;

@@ -10,7 +10,7 @@ Result<void> TracedLane::counted_round() {
   round_ = 1;
   note_round();
   TRY_ASSIGN(const WorkerCommand worker, command_of(workers_++));
-  TRY_ASSIGN(Scope scope, Scope::create(plan_.cache, plan_.beside, plan_.around));
+  TRY_ASSIGN(Scope scope, Scope::create(plan_.cache, paths_beside(), plan_.around));
   scope.set_temporary(temporary());
   TRY_ASSIGN(const PlainCount counted, plain_count(worker.command, std::move(scope), plan_.limit));
   for (const auto& [what, times] : counted.by_what) {

@@ -108,8 +108,14 @@ Result<void> TracedLane::save_snapshot(const std::string& role, const std::strin
   const auto wanted = std::find(plan_.snapshot_at.begin(), plan_.snapshot_at.end(), moment);
   if (wanted == plan_.snapshot_at.end()) return {};
   if (supervisor_->locked_from_outside(own())) return {};
+  for (const std::string& path : paths_beside()) {
+    if (supervisor_->locked_from_outside(path)) return {};
+  }
   const std::string to = join(plan_.snapshots, std::to_string(wanted - plan_.snapshot_at.begin()));
-  return supervisor_->freeze([this, &to] { return copy_contents(own(), to); });
+  return supervisor_->freeze([this, &to]() -> Result<void> {
+    TRY(copy_contents(own(), to));
+    return save_beside(to);
+  });
 }
 
 // A program that is not the recorded one is named by the step at which it left its way.

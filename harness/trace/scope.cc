@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "plan/trace_plan.h"
 
 namespace jitrace {
 namespace {
@@ -133,8 +134,23 @@ void Scope::forget() {
   inode_ = status.st_ino;
 }
 
+void Scope::set_temporary(const std::string& directory) {
+  temporary_ = directory;
+  canonical_temporary_ = canonical_as_far_as_it_exists(directory);
+}
+
+bool Scope::is_temporary(const std::string& path) const {
+  return !temporary_.empty() && (is_under(path, temporary_) || is_under(path, canonical_temporary_));
+}
+
 std::string Scope::of_other(const std::string& path) const {
-  return !temporary_.empty() && is_under(path, temporary_) ? "$TMPDIR" + path.substr(temporary_.size()) : path;
+  if (!is_temporary(path)) return path;
+  return std::string(temporary_name) + path.substr((is_under(path, temporary_) ? temporary_ : canonical_temporary_).size());
+}
+
+std::string Scope::real_path(const std::string& name) const {
+  if (!temporary_.empty() && is_under(name, temporary_name)) return temporary_ + name.substr(temporary_name.size());
+  return name.starts_with('/') ? name : join(cache_, name);
 }
 
 bool Scope::is_cache(const struct stat& status) const {
@@ -156,9 +172,24 @@ const Scope::View& Scope::view_of(pid_t thread) {
 }
 
 std::optional<std::string> Scope::of_path(pid_t thread, int directory, const std::string& path, bool follows) {
+  const auto found = locate(thread, directory, path, follows);
+  return found && found->of_cache ? std::optional(found->name) : std::nullopt;
+}
+
+std::optional<std::string> Scope::elsewhere(pid_t thread, int directory, const std::string& path, bool follows) {
+  const auto found = locate(thread, directory, path, follows);
+  return found && !found->of_cache ? std::optional(found->name) : std::nullopt;
+}
+
+std::optional<std::string> Scope::of_descriptor(pid_t thread, int fd) {
+  const auto found = locate_descriptor(thread, fd);
+  return found && found->of_cache ? std::optional(found->name) : std::nullopt;
+}
+
+std::optional<Scope::Located> Scope::locate(pid_t thread, int directory, const std::string& path, bool follows) {
   if (path.empty()) return std::nullopt;
   const Origin origin = without_proc_self(thread, directory, path);
-  if (origin.path.empty()) return follows ? of_descriptor(thread, origin.directory) : std::nullopt;
+  if (origin.path.empty()) return follows ? locate_descriptor(thread, origin.directory) : std::nullopt;
   const View& view = view_of(thread);
   if (origin.path.front() == '/') return resolve(view, origin.path, follows);
   const std::string entry = origin.directory == AT_FDCWD
@@ -170,7 +201,7 @@ std::optional<std::string> Scope::of_path(pid_t thread, int directory, const std
   return resolve(view, join(from, origin.path), follows);
 }
 
-std::optional<std::string> Scope::of_descriptor(pid_t thread, int fd) {
+std::optional<Scope::Located> Scope::locate_descriptor(pid_t thread, int fd) {
   std::string path = proc_link(proc_entry(thread, "fd/") + std::to_string(fd));
   if (!path.starts_with('/')) return std::nullopt;  // a pipe, a socket
   const View& view = view_of(thread);
@@ -178,7 +209,7 @@ std::optional<std::string> Scope::of_descriptor(pid_t thread, int fd) {
   return resolve(view, std::move(path), false);
 }
 
-std::optional<std::string> Scope::resolve(const View& view, std::string path, bool follows) {
+std::optional<Scope::Located> Scope::resolve(const View& view, std::string path, bool follows) {
   for (int links = 0; links < link_limit; ++links) {
     while (path.size() > 1 && path.back() == '/') {
       path.pop_back();
@@ -199,7 +230,7 @@ std::optional<std::string> Scope::resolve(const View& view, std::string path, bo
       if (!fd || ::fstat(fd.get(), &status) != 0) return name_in(view, place, last);
       if (S_ISLNK(status.st_mode) && follows) target = link_content(fd.get(), "");
     }
-    if (is_cache(status)) return ".";
+    if (is_cache(status)) return Located{true, "."};
     if (!target || target->empty()) return name_in(view, place, last);
     path = target->front() == '/' ? *target : join(parent, *target);
   }
@@ -221,7 +252,7 @@ Scope::Place Scope::place_of(const View& view, const std::string& directory) {
   Place place = place_of(view, parent_of(directory));
   const std::string name = base_of(directory);
   if (place.inside && name != "..") {
-    place.name = *name_in(view, place, name);
+    place.name = name_in(view, place, name).name;
   } else if (place.inside) {
     place = place.name == "." ? Place{false, parent_of(cache_)} : Place{true, parent_of(place.name)};
   } else {
@@ -253,18 +284,18 @@ std::optional<Scope::Place> Scope::look_up(const View& view, const std::string& 
 }
 
 // Of the entry `last` of a directory, of the directory itself if there is none.
-std::optional<std::string> Scope::name_in(const View& view, const Place& place, const std::string& last) const {
+Scope::Located Scope::name_in(const View& view, const Place& place, const std::string& last) const {
   if (place.inside) {
-    if (last.empty()) return place.name;
-    return place.name == "." ? last : join(place.name, last);
+    if (last.empty()) return {true, place.name};
+    return {true, place.name == "." ? last : join(place.name, last)};
   }
-  const std::string path = last.empty() ? place.name : join(place.name, last);
-  if (view.ours && path == cache_) return ".";
-  if (!around_.empty() && path.size() > around_.size() && is_under(path, around_)) return "../" + below(path, around_);
+  std::string path = last.empty() ? place.name : join(place.name, last);
+  if (view.ours && path == cache_) return {true, "."};
+  if (!around_.empty() && path.size() > around_.size() && is_under(path, around_)) return {true, "../" + below(path, around_)};
   for (const std::string& root : beside_) {
-    if (is_under(path, root)) return path;
+    if (is_under(path, root)) return {true, of_other(path)};
   }
-  return std::nullopt;
+  return {false, std::move(path)};
 }
 
 }  // namespace jitrace

@@ -26,14 +26,21 @@ class Scope {
 
   const std::string& cache() const { return cache_; }
 
-  // Relative to the cache ("." for itself); a path beside it comes out absolute. Nothing: not of the cache.
+  // Relative to the cache ("." for itself); a path beside it comes out absolute or as "$TMPDIR/name". Nothing: not of the
+  // cache.
   std::optional<std::string> of_path(pid_t thread, int directory, const std::string& path, bool follows);
   // Of an open descriptor; a file that has no name any more is "name (deleted)".
   std::optional<std::string> of_descriptor(pid_t thread, int fd);
-  // A path that is not of the cache, as a recording names it: what lies in the directory for temporary files, which is another
-  // in each trial, as "$TMPDIR/name".
-  void set_temporary(std::string directory) { temporary_ = std::move(directory); }
-  std::string of_other(const std::string& path) const;
+  // Absolute, as the process sees it, of what is not of the cache; nothing: it is, or it is nowhere.
+  std::optional<std::string> elsewhere(pid_t thread, int directory, const std::string& path, bool follows);
+
+  // What lies in the directory for temporary files, which is another in each trial, is named "$TMPDIR/name".
+  void set_temporary(const std::string& directory);
+  bool is_temporary(const std::string& path) const;
+  std::string of_other(const std::string& path) const;  // a path that is not of the cache, as a recording names it
+  std::string real_path(const std::string& name) const;  // what stands for a name that came out of here
+  // From now on `path` (absolute, canonical) and all below it belong to the cache.
+  void add_beside(std::string path) { beside_.push_back(std::move(path)); }
   // A directory, or a link to one, was renamed, removed, linked to or mounted on, or a process has another root since:
   // what was remembered of directories and of the roots of threads is void. After the call, not before it.
   void forget();
@@ -42,6 +49,11 @@ class Scope {
   // A canonical directory: relative to the cache, or, outside of it, absolute as the process sees it.
   struct Place {
     bool inside = false;
+    std::string name;
+  };
+  // What a path leads to: as of_path() names it, or, not of the cache, as elsewhere() does.
+  struct Located {
+    bool of_cache = false;
     std::string name;
   };
   // What a thread sees under "/". Most see what we see, and their paths may be used as they are.
@@ -53,10 +65,12 @@ class Scope {
   };
   Scope() = default;
   const View& view_of(pid_t thread);
-  std::optional<std::string> resolve(const View& view, std::string path, bool follows);
+  std::optional<Located> locate(pid_t thread, int directory, const std::string& path, bool follows);
+  std::optional<Located> locate_descriptor(pid_t thread, int fd);
+  std::optional<Located> resolve(const View& view, std::string path, bool follows);
   Place place_of(const View& view, const std::string& directory);
   std::optional<Place> look_up(const View& view, const std::string& directory) const;
-  std::optional<std::string> name_in(const View& view, const Place& place, const std::string& last) const;
+  Located name_in(const View& view, const Place& place, const std::string& last) const;
   bool is_cache(const struct stat& status) const;
 
   std::string cache_;                // canonical
@@ -65,6 +79,7 @@ class Scope {
   std::string around_;               // canonical; empty: others' files lie there
   std::string own_namespace_;
   std::string temporary_;            // as it is told to the processes
+  std::string canonical_temporary_;
   std::unordered_map<pid_t, View> views_;
   std::unordered_map<std::string, Place> directories_;  // by key of the view and directory as given
 };

@@ -70,8 +70,8 @@ class Supervisor {
   // Asks the director again about each call that is held; what it says now is done.
   Result<void> release();
   bool anybody_held() const;
-  // Whether a process that is none of ours holds a lock on a file below `directory`.
-  bool locked_from_outside(const std::string& directory) const;
+  // Whether a process that is none of ours holds a lock on `path` or a file below it.
+  bool locked_from_outside(const std::string& path) const;
   // Every thread stands still while `work` is done.
   Result<void> freeze(const std::function<Result<void>()>& work);
 

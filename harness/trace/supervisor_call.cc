@@ -167,9 +167,8 @@ bool Supervisor::at_cache(Thread& thread, Call call) {
   if (!out.path2.empty()) out.what += (call.op == Op::symlink ? " " : " -> ") + path_pattern(out.path2);
   if (!call.detail.empty()) out.what += " " + call.detail;
   if (call.op == Op::open && (call.flags & (O_CREAT | O_TRUNC)) != 0) {
-    const std::string full = out.path.starts_with('/') ? out.path : join(scope_.cache(), out.path);
     struct stat info {};
-    out.existed = ::lstat(full.c_str(), &info) == 0;
+    out.existed = ::lstat(scope_.real_path(out.path).c_str(), &info) == 0;
     const bool truncates = out.existed && (call.flags & O_TRUNC) != 0;
     if (truncates && info.st_size == 0) call.flags &= ~static_cast<std::uint64_t>(O_TRUNC);
   }

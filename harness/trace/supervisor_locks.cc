@@ -171,7 +171,7 @@ bool Supervisor::something_changed() {
   return changed;
 }
 
-bool Supervisor::locked_from_outside(const std::string& directory) const {
+bool Supervisor::locked_from_outside(const std::string& path) const {
   std::vector<HeldLock> others = proc_locks();
   std::erase_if(others, [this](const HeldLock& line) {
     return line.waiting || std::any_of(processes_.begin(), processes_.end(), [&line](const TracedProcess& process) {
@@ -179,9 +179,11 @@ bool Supervisor::locked_from_outside(const std::string& directory) const {
     });
   });
   if (others.empty()) return false;
-  for (const std::string& name : list_tree(directory)) {
+  std::vector<std::string> files{path};
+  for (const std::string& name : list_tree(path)) files.push_back(join(path, name));
+  for (const std::string& file : files) {
     struct stat info {};
-    if (::lstat(join(directory, name).c_str(), &info) != 0) continue;
+    if (::lstat(file.c_str(), &info) != 0) continue;
     for (const HeldLock& line : others) {
       if (!same_file(line, info)) continue;
       // A lock of an open file names nobody: it is of whoever has that open.

@@ -96,6 +96,7 @@ Result<void> LaneRunner::run(const std::vector<TracePlan>& plans, const Done& do
       TRY(fresh_dir(placed.around));
       TRY(fresh_dir(join(places_.root, "tmp")));
     }
+    for (const std::string& path : places_.passing) TRY(remove_tree(path));
     command.environment = environment_with({"JITRACE_LANE_CPU=" + std::to_string(on[number % on.size()])});
     TRY_ASSIGN(const Fd error_file, open_fd(errors, O_WRONLY | O_CREAT | O_TRUNC));
     command.err = error_file.get();

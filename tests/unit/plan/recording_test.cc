@@ -187,6 +187,17 @@ TEST(Recording, TakesProcessesAndCallsFromAHistory) {
   EXPECT_FALSE(recording.calls[1].changed);
 }
 
+TEST(Recording, TellsWhichPathsBesideTheCacheWereTouched) {
+  Recording recording;
+  for (const char* what : {"stat k", "mkdir $TMPDIR/a.lock", "rename /x/#.tmp -> /locks/job-#/b", "open /db/c/d O_RDONLY"}) {
+    recording.calls.push_back({.what = what});
+  }
+  const std::vector<std::string> touched_ones{"$TMPDIR/a.lock", "/locks/job-4711/b", "/db/c"};
+  std::vector<std::string> paths = touched_ones;
+  for (const char* path : {"$TMPDIR/a", "/db/c/d/e", "/x/y"}) paths.push_back(path);
+  EXPECT_EQ(touched(recording, paths), touched_ones);
+}
+
 TEST(Recording, ACallKeepsTheRoleOfItsTime) {
   History history;
   history.events = {

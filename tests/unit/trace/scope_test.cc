@@ -134,6 +134,33 @@ TEST_F(ScopeTest, Beside) {
   EXPECT_EQ(of(top + "/tmp/late/x"), top + "/tmp/late/x");
 }
 
+TEST_F(ScopeTest, WhatIsElsewhereHasItsPath) {
+  const auto elsewhere = [&](const std::string& path) { return scope().elsewhere(::getpid(), AT_FDCWD, path, true); };
+  EXPECT_EQ(elsewhere(top + "/other/../other/x"), top + "/other/x");
+  EXPECT_EQ(elsewhere(cache + "/x"), Name());
+  EXPECT_EQ(elsewhere(top + "/cache.lock"), Name());
+  EXPECT_EQ(elsewhere(""), Name());
+  scope().add_beside(top + "/other/x");
+  EXPECT_EQ(elsewhere(top + "/other/x"), Name());
+  EXPECT_EQ(of(top + "/other/x/below"), top + "/other/x/below");
+}
+
+TEST_F(ScopeTest, TemporaryFilesAreNamedAlikeInEachTrial) {
+  ASSERT_TRUE(link(top + "/other", top + "/by-link"));
+  for (const std::string& told : {top + "/other", top + "/by-link"}) {
+    scope_.reset();
+    scope().set_temporary(told);
+    scope().add_beside(top + "/other/lock");
+    EXPECT_EQ(of(told + "/lock"), "$TMPDIR/lock");
+    EXPECT_EQ(of(told + "/lock/x"), "$TMPDIR/lock/x");
+    EXPECT_EQ(of(told + "/other"), Name());
+    EXPECT_EQ(scope().of_other(told + "/c"), "$TMPDIR/c");
+    EXPECT_EQ(scope().real_path("$TMPDIR/lock"), told + "/lock");
+  }
+  EXPECT_EQ(scope().real_path("sub/x"), cache + "/sub/x");
+  EXPECT_EQ(scope().real_path("/locks/x"), "/locks/x");
+}
+
 TEST_F(ScopeTest, Links) {
   ASSERT_TRUE(link("cache", top + "/way"));
   ASSERT_TRUE(link(top + "/way/sub", top + "/other/far"));

@@ -1,0 +1,79 @@
+// Paths of a trial outside of its own directory that belong to the cache: as they lie at its start, in a copy, at its end.
+#include <string_view>
+
+#include "base/file.h"
+#include "event/checksum.h"
+#include "process/process.h"
+#include "trace/lane.h"
+#include "trace/lane_parts.h"
+
+namespace jitrace {
+namespace {
+
+Result<void> copy_as(const std::string& from, const std::string& to) {
+  TRY(make_dirs(parent_of(to)));
+  Command copy;
+  copy.argv = {"cp", "-a", "--reflink=auto", from, to};
+  TRY_ASSIGN(const Finished finished, run_to_end(copy));
+  if (!finished.status.is_exit(0)) return make_error("copy", from, 0, trimmed(finished.output));
+  return {};
+}
+
+std::string copy_of(const std::string& snapshot, std::size_t number) { return join(snapshot + ".beside", std::to_string(number)); }
+
+}  // namespace
+
+std::vector<std::string> TracedLane::paths_beside() const {
+  std::vector<std::string> paths;
+  for (const std::string& name : plan_.beside) {
+    const bool temporary_one = name.starts_with(temporary_name);
+    paths.push_back(temporary_one ? temporary() + name.substr(temporary_name.size()) : name);
+  }
+  return paths;
+}
+
+// What was there before the trial is somebody else's, too, and stays as it is.
+Result<void> TracedLane::set_up_beside() {
+  const std::vector<std::string> paths = paths_beside();
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (exists(paths[i])) continue;
+    trials_own_.insert(i);
+    if (const std::string from = copy_of(plan_.restore, i); !plan_.restore.empty() && exists(from)) TRY(copy_as(from, paths[i]));
+  }
+  return {};
+}
+
+Result<void> TracedLane::save_beside(const std::string& snapshot) const {
+  const std::vector<std::string> paths = paths_beside();
+  for (const std::size_t i : trials_own_) {
+    if (exists(paths[i])) TRY(copy_as(paths[i], copy_of(snapshot, i)));
+  }
+  return {};
+}
+
+void TracedLane::list_beside() {
+  const std::vector<std::string> paths = paths_beside();
+  const auto add = [this](const std::string& name, const std::string& path) {
+    SnapshotEntry entry;
+    entry.path = name;
+    if (!name.ends_with('/')) {
+      if (const auto file = checksum_of_file(path)) {
+        entry.size = file->bytes;
+        entry.digest = file->checksum;
+      }
+    }
+    history_.snapshot.push_back(std::move(entry));
+  };
+  for (const std::size_t i : trials_own_) {
+    const std::string& name = plan_.beside[i];
+    if (!exists(paths[i])) continue;
+    if (!list_dir(paths[i])) {
+      add(name, paths[i]);
+      continue;
+    }
+    add(name + "/", paths[i]);
+    for (const std::string& below : list_tree(paths[i])) add(join(name, below), join(paths[i], below));
+  }
+}
+
+}  // namespace jitrace
