@@ -90,7 +90,7 @@ void add_traced(CLI::App& app, jitrace::TracedOptions& options) {
   app.add_option("command", options.command,
                  "after --: the program and its arguments; {cache} {worker} {key} {out} are replaced in them")
       ->required();
-  app.add_option("--cache", options.cache_dirs, "directory for the cache under test")->type_name("DIR")->expected(1);
+  app.add_option("--cache", options.cache_dirs, "directory for the cache under test")->type_name("DIR")->expected(1)->allow_extra_args(false);
   app.add_option("--beside", options.beside, "a file or directory outside of the cache that belongs to it; repeatable")
       ->allow_extra_args(false);
   app.add_option("--polls", options.polls, "wake-ups without a change before a poller is called hung; an eighth where each starts processes")
