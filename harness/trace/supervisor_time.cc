@@ -50,9 +50,8 @@ bool was_interrupted(std::int64_t result) {
 // A first thread that ended stays in the list of its process as long as others of it live.
 bool Supervisor::has_left_others(const Thread& thread) const {
   const pid_t pid = process_of(thread).pid;
-  return thread.id == pid && is_ended_leader(pid, pid) &&
-         std::any_of(threads_.begin(), threads_.end(),
-                     [&](const auto& entry) { return entry.second.process == thread.process && entry.first != pid; });
+  const auto is_other = [&](const auto& entry) { return entry.second.process == thread.process && entry.first != pid; };
+  return thread.id == pid && std::any_of(threads_.begin(), threads_.end(), is_other) && is_ended_leader(pid, pid);
 }
 
 // Two looks, at all of them: asleep at both, and at the same sleep, so nobody moved in between, and nobody is left who
