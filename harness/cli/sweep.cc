@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <set>
-#include <thread>
 
 #include "base/atomic_file.h"
 #include "base/file.h"
@@ -28,13 +26,6 @@ constexpr Nanoseconds count_patience = seconds(120);
 
 void say(const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); }
 
-// Times that a program writes into its files have a second's grain at best; two runs in the same one would take such a file
-// for an artifact, and every later run for torn.
-void next_second() {
-  using std::chrono::system_clock;
-  std::this_thread::sleep_until(std::chrono::ceil<std::chrono::seconds>(system_clock::now()));
-}
-
 }  // namespace
 
 TracePlan Sweep::base() const {
@@ -47,7 +38,7 @@ TracePlan Sweep::base() const {
 }
 
 std::optional<ExitCode> Sweep::record() {
-  auto first = run_.run_one(run_.base());
+  auto first = run_.first_recording();
   if (!first) return stopped(run_, first.error());
   if (const std::string failure = failure_of(*first); !failure.empty()) {
     if (failure.starts_with("exit 77")) {
@@ -69,6 +60,7 @@ std::optional<ExitCode> Sweep::record() {
   matrix_.calls = recording_.calls.size();
   matrix_.processes = recording_.processes.size();
   for (const RecordedCall& call : recording_.calls) matrix_.changes += call.changed ? 1 : 0;
+  matrix_.beside = touched(recording_, run_.beside());
   matrix_.recorded = recorded_.events.back().stamp;
   matrix_.signal = options_.signal;
   matrix_.machine = describe_machine();
@@ -84,7 +76,6 @@ std::optional<ExitCode> Sweep::record() {
     if (const auto made = make_dirs(tapes_); !made) return stopped(run_, made.error());
   }
   TracePlan again = run_.base();
-  matrix_.beside = touched(recording_, run_.beside());
   again.tapes = tapes_;
   again.snapshots = join(run_.dir().path(), "snapshots");
   again.snapshots = std::filesystem::absolute(again.snapshots, code).lexically_normal();

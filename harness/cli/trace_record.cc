@@ -56,7 +56,7 @@ ExitCode record_command(const TracedOptions& options) {
   ExitCode code = ExitCode::met;
   const auto run = TracedRun::begin(options, "record", 1, &code);
   if (!run) return code;
-  const auto history = run->run_one(run->base());
+  const auto history = run->first_recording();
   if (!history) return stopped(*run, history.error());
   const Recording recording = recording_of(*history);
   const std::string text = text_of(recording);
@@ -64,6 +64,9 @@ ExitCode record_command(const TracedOptions& options) {
   for (const RecordedCall& call : recording.calls) changes += call.changed ? 1 : 0;
   std::printf("# %s\n# ms since the start; * changed the cache or a lock; %zu calls, %zu changes, %zu processes\n%s",
               for_terminal(shell_line(options.command)).c_str(), recording.calls.size(), changes, recording.processes.size(), text.c_str());
+  for (const std::string& path : touched(recording, run->beside())) {
+    std::printf("# outside of the cache, and shared: %s\n", for_terminal(path).c_str());
+  }
   for (const Event& event : history->events) {
     if (event.kind == EventKind::warned) std::printf("# not followed: %s\n", for_terminal(event.text).c_str());
   }

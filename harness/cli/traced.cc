@@ -2,15 +2,31 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <thread>
 
 #include "base/file.h"
 #include "base/rng.h"
 #include "base/text.h"
 #include "cli/environment.h"
+#include "plan/recording.h"
+#include "verdict/sweep_cell.h"
 
 namespace jitrace {
+namespace {
+
+std::vector<std::string> made_elsewhere(const History& recorded) {
+  std::vector<std::string> paths;
+  for (const Event& event : recorded.events) {
+    if (event.kind == EventKind::elsewhere && !is_temporary_name(base_of(event.text))) paths.push_back(event.text);
+  }
+  return paths;
+}
+
+}  // namespace
 
 std::unique_ptr<TracedRun> TracedRun::begin(const TracedOptions& options, const std::string& name, int jobs, ExitCode* code) {
   const auto fail = [code](const Error& error, ExitCode with) {
@@ -47,31 +63,33 @@ std::unique_ptr<TracedRun> TracedRun::begin(const TracedOptions& options, const 
   run->places_.scratch = join(out, "scratch");
   run->places_.lanes = jobs > 0 ? std::min(jobs, LaneRunner::side_by_side()) : LaneRunner::side_by_side();
   run->places_.interrupt = run->interrupt_->fd().get();
-  run->watch(options.beside, Made::maybe_before);
+  run->watch(options.beside);
   for (const std::string& path : {run->places_.cache, run->places_.scratch}) {
     if (const auto made = make_dirs(path); !made) return fail(made.error(), ExitCode::unusable);
   }
   return run;
 }
 
-void TracedRun::watch(const std::vector<std::string>& beside, Made made) {
-  for (const std::string& path : beside) {
-    const bool temporary = path.starts_with(temporary_name);
-    std::error_code error;
-    beside_.push_back(temporary ? path : std::filesystem::absolute(path, error).lexically_normal().string());
-    if (temporary) continue;
-    if (made == Made::by_a_trial || !exists(beside_.back())) places_.passing.push_back(beside_.back());
-    // What lies elsewhere is everybody's: two lanes would wait for each other's locks there.
-    places_.lanes = 1;
+void TracedRun::watch(const std::vector<std::string>& beside) {
+  for (std::string path : beside) {
+    if (!path.starts_with(temporary_name)) {
+      // As the processes' paths come out: links on the way to it are followed, it itself is not.
+      std::error_code error;
+      path = std::filesystem::absolute(path, error).lexically_normal().string();
+      while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+      path = join(std::filesystem::weakly_canonical(parent_of(path), error).string(), base_of(path));
+      // What lies elsewhere is everybody's: two lanes would wait for each other's locks there.
+      places_.lanes = 1;
+      if (!exists(path)) places_.passing.push_back(path);
+    }
+    if (std::find(beside_.begin(), beside_.end(), path) == beside_.end()) beside_.push_back(path);
   }
 }
 
 TracedRun::~TracedRun() {
   zygote_.reset();
   if (root_.empty()) return;
-  std::vector<std::string> gone{root_, places_.scratch};
-  gone.insert(gone.end(), places_.passing.begin(), places_.passing.end());
-  for (const std::string& path : gone) {
+  for (const std::string& path : {root_, places_.scratch}) {
     if (const auto removed = remove_tree(path); !removed) std::fprintf(stderr, "jitrace: %s\n", removed.error().message().c_str());
   }
   if (options_.cache_dirs.empty()) (void)::rmdir(parent_of(root_).c_str());
@@ -101,6 +119,27 @@ Result<History> TracedRun::run_one(const TracePlan& plan) {
   Result<History> result = plain_error("carry out a traced plan", "it was not begun");
   TRY(run({plan}, [&result](std::size_t, Result<History> history) { result = std::move(history); }));
   return result;
+}
+
+Result<History> TracedRun::first_recording() {
+  TracePlan plan = base();
+  plan.elsewhere = Noticing::yes;
+  TRY_ASSIGN(History first, run_one(plan));
+  const std::vector<std::string> made = made_elsewhere(first);
+  if (made.empty() || !failure_of(first).empty()) return first;
+  next_second();
+  TRY_ASSIGN(History second, run_one(plan));
+  std::vector<std::string> shared = made_elsewhere(second);
+  std::erase_if(shared, [&made](const std::string& path) { return std::find(made.begin(), made.end(), path) == made.end(); });
+  if (shared.empty() || !failure_of(second).empty()) return second;
+  watch(shared);
+  next_second();
+  return run_one(base());
+}
+
+void next_second() {
+  using std::chrono::system_clock;
+  std::this_thread::sleep_until(std::chrono::ceil<std::chrono::seconds>(system_clock::now()));
 }
 
 ExitCode stopped(TracedRun& run, const Error& error) {

@@ -26,15 +26,17 @@ class TracedRun {
 
   // Command, directory, bounds and what lies beside the cache, as asked for.
   TracePlan base() const;
-  // Besides what was asked for, and for the plans that are made from now on. Absolute, or "$TMPDIR/name". What was there
-  // before any trial stays; what a trial made is gone before the next.
-  enum class Made { maybe_before, by_a_trial };
-  void watch(const std::vector<std::string>& beside, Made made);
+  // Besides what was asked for, and for the plans that are made from now on. Absolute, or "$TMPDIR/name". What is there by
+  // now stays as trials leave it; what a trial makes is gone before the next.
+  void watch(const std::vector<std::string>& beside);
   const std::vector<std::string>& beside() const { return beside_; }
   // Carries plans out; a failure of one is `done`'s to see.
   Result<void> run(const std::vector<TracePlan>& plans, const LaneRunner::Done& done);
   // One plan.
   Result<History> run_one(const TracePlan& plan);
+  // The recording of all that belongs to the cache. What it makes outside is looked at; where another run makes some of it by
+  // the same name others may meet it there, and there is one more recording in which that belongs to the cache.
+  Result<History> first_recording();
 
   const RunDir& dir() const { return *dir_; }
   const std::string& cache() const { return places_.cache; }
@@ -56,6 +58,10 @@ class TracedRun {
   LaneRunner::Places places_;
   std::optional<Zygote> zygote_;
 };
+
+// Times that a program writes into its files have a second's grain at best; two runs in the same one would take such a file
+// for an artifact, and every later run for torn.
+void next_second();
 
 // 130, 143, or the code of the error.
 ExitCode stopped(TracedRun& run, const Error& error);

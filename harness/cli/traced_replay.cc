@@ -9,6 +9,7 @@
 #include "cli/traced_replay.h"
 #include "plan/sweep_matrix.h"
 #include "process/wait_status.h"
+#include "reports/escape.h"
 #include "search/sweep_plans.h"
 #include "verdict/sweep_cell.h"
 
@@ -83,7 +84,7 @@ ExitCode replay_traced(const std::string& text, const ReplayOptions& options) {
               plan->step ? plan->step->text().c_str() : options.file.c_str(), ended);
   for (const auto& [name, count] : ends) {
     std::printf("  %s %d of %d\n", name.c_str(), count, ended);
-    if (details.contains(name)) std::printf("    %s\n", details[name].c_str());
+    if (details.contains(name)) std::printf("    %s\n", for_terminal(details[name]).c_str());
   }
   if (!plan->showed.empty()) std::printf("when it was kept it showed: %s\n", plan->showed.c_str());
   if (!done) return stopped(*run, done.error());

@@ -11,7 +11,7 @@ constexpr std::array event_names = std::to_array<std::string_view>({
     "get_begin",     "get_end",     "reached",     "resumed",     "waiting",         "wait_over",       "attempt_begin",
     "attempt_end",   "file_op",     "loaded",      "warned",      "outcome",         "tool_begin",      "tool_output",
     "tool_end",      "served_request", "call",     "parked",      "time_passed",
-    "counted"});
+    "elsewhere",     "counted"});
 constexpr std::array condition_names =
     std::to_array<std::string_view>({"none", "absent", "flock", "reply", "child", "gate"});
 constexpr std::array cause_names = std::to_array<std::string_view>(

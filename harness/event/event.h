@@ -58,6 +58,7 @@ enum class EventKind : std::uint16_t {
   call,             // slot, pid; key: round; a: result, >= 0 or -errno; b: 1 if it changed cache or lock; text: what
   parked,           // slot; text: what it waits for
   time_passed,      // a: ns that were passed virtually; text: why
+  elsewhere,        // text: a lock or a temporary path outside of the cache that belongs to it: absolute, or "$TMPDIR/name"
   counted,          // of a trial that only counts: a: how often the whole tree made that call; text: what, as of `call`
 };
 

@@ -161,6 +161,7 @@ void World::apply(const Event& event) {
     case EventKind::call:  // traced trials know their world from the tracer
     case EventKind::parked:
     case EventKind::time_passed:
+    case EventKind::elsewhere:
     case EventKind::counted:
       break;
   }

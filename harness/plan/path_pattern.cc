@@ -170,6 +170,14 @@ std::string pattern_of(std::string_view name) {
 
 }  // namespace
 
+bool is_temporary_name(std::string_view name) {
+  const Habit habit = habit_of(name);
+  if (habit.size == 0) return false;
+  // A word may be one that somebody chose: "tmpbuilding.lock", "cclock".
+  const std::string_view stem = name.substr(0, habit.size);
+  return std::any_of(stem.begin(), stem.end(), [](char c) { return digit(c) || upper(c); });
+}
+
 std::string path_pattern(const std::string& path) {
   std::string result;
   std::string_view rest = path;

@@ -70,6 +70,10 @@ CountDifferences differences(const std::map<std::string, std::size_t>& recorded,
 // '#' in every run, too, which costs clearness but no replay. Digests of contents, versions and GPU names stay.
 std::string path_pattern(const std::string& path);
 
+// Whether a file is named by the habit of a program that makes up such names (mkstemp's users, compilers, tempfile): another
+// one each time. Sure where it says yes.
+bool is_temporary_name(std::string_view name);
+
 enum class Side { before, after };
 
 // Names one moment of a run, in every run of the same program: the n-th time that a process of that role makes that

@@ -85,6 +85,7 @@ std::string TracePlan::text() const {
   fields.add("cache", cache);
   if (!around.empty()) fields.add("around", around);
   for (const std::string& path : beside) fields.add("beside", path);
+  if (elsewhere == Noticing::yes) fields.add("elsewhere", "noticed");
   fields.add("restore", restore);
   fields.add("snapshots", snapshots);
   for (const StepName& moment : snapshot_at) fields.add("snapshot_at", moment.text());
@@ -123,6 +124,7 @@ Result<TracePlan> TracePlan::parse(std::string_view text) {
   plan.cache = fields.get_or("cache", "");
   plan.around = fields.get_or("around", "");
   plan.beside = fields.all("beside");
+  plan.elsewhere = fields.get_or("elsewhere", "") == "noticed" ? Noticing::yes : Noticing::no;
   plan.restore = fields.get_or("restore", "");
   plan.snapshots = fields.get_or("snapshots", "");
   for (const std::string& moment : fields.all("snapshot_at")) {

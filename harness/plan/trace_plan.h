@@ -46,7 +46,8 @@ struct TracePlan {
   std::string directory;                 // where it is started; empty: the caller's own
   std::string cache;                     // absolute; empty in a file that is kept: wherever it is replayed
   std::string around;                    // the directory that it lies in, if that is the trial's own, too
-  std::vector<std::string> beside;       // further paths that belong to the cache
+  std::vector<std::string> beside;       // further paths that belong to the cache: absolute, or "$TMPDIR/name"
+  Noticing elsewhere = Noticing::no;     // record: finds more of them
   std::string restore;                   // recover: copied into the cache first
   std::string snapshots;                 // record: the cache after each of `snapshot_at` is copied to <snapshots>/<its number there>
   std::vector<StepName> snapshot_at;

@@ -45,6 +45,8 @@ enum class Op {
   bypass,      // with a path (mount, chroot) it is about that path
 };
 
+inline bool two_paths(Op op) { return op == Op::rename || op == Op::link || op == Op::symlink; }
+
 // Number and arguments of a call, in the kernel's order, whatever the architecture.
 struct RawCall {
   std::uint64_t number = 0;

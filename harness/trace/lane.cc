@@ -73,6 +73,7 @@ Result<History> TracedLane::run() {
     history_.snapshot.push_back(std::move(entry));
   }
   list_beside();
+  TRY(clear_beside());
   note(event_of(EventKind::settled));
   return std::move(history_);
 }
@@ -107,6 +108,8 @@ Result<void> TracedLane::set_up() {
   options.forking_polls = std::max<std::uint64_t>(plan_.polls / 8, 1);
   options.virtual_bound = plan_.virtual_bound;
   options.limit = plan_.limit;
+  options.elsewhere = plan_.elsewhere;
+  options.journal = journal();
   if (plan_.work == TraceWork::record) options.time = plan_.polls > 0 ? Supervisor::Options::Time::moved : Supervisor::Options::Time::real;
   supervisor_ = std::make_unique<Supervisor>(options, std::move(scope), *this);
   return {};
@@ -183,7 +186,9 @@ Result<void> TracedLane::first_round() {
   supervisor_->kill_worker(0);
   TRY(until_gone(0));
   for (int i = 0; i < plan_.fresh; ++i) TRY(fresh());
-  return drain();
+  TRY(drain());
+  if (plan_.elsewhere == Noticing::yes) note_elsewhere();
+  return {};
 }
 
 Result<void> TracedLane::recovery() {

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "base/file.h"
 #include "event/history.h"
 #include "plan/trace_plan.h"
 #include "trace/supervisor.h"
@@ -46,7 +47,10 @@ class TracedLane final : public Director {
   std::vector<std::string> paths_beside() const;  // of plan_.beside, as they are here
   Result<void> set_up_beside();
   Result<void> save_beside(const std::string& snapshot) const;
+  void note_elsewhere();
   void list_beside();
+  Result<void> clear_beside();
+  std::string journal() const { return join(places_.scratch, Elsewhere::journal_name); }
   Result<void> carry_out();
   Result<void> first_round();
   // lane_fault.cc
@@ -109,7 +113,8 @@ class TracedLane final : public Director {
   std::map<std::string, std::size_t> steps_done_;            // a role's changes so far, to be compared with plan_.steps
   std::map<std::string, std::vector<std::string>> steps_due_;
   std::map<std::string, int> made_by_;                       // path → process
-  std::set<std::size_t> trials_own_;                         // those of plan_.beside that were not there before
+  std::set<std::size_t> trials_own_, restored_;              // those of plan_.beside that were not there before; by a copy
+  std::vector<std::string> passing_;                         // paths outside that go when the trial is over
   std::optional<std::string> diverged_;
   std::set<std::string> bypasses_;
   std::optional<Error> failed_;

@@ -1,4 +1,7 @@
-// Paths of a trial outside of its own directory that belong to the cache: as they lie at its start, in a copy, at its end.
+// Paths of a trial outside of its own directory that belong to the cache: as they lie at its start, in a copy, at its end,
+// and gone after it.
+#include <sys/stat.h>
+
 #include <string_view>
 
 #include "base/file.h"
@@ -9,6 +12,11 @@
 
 namespace jitrace {
 namespace {
+
+bool is_directory(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
 
 Result<void> copy_as(const std::string& from, const std::string& to) {
   TRY(make_dirs(parent_of(to)));
@@ -38,7 +46,11 @@ Result<void> TracedLane::set_up_beside() {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (exists(paths[i])) continue;
     trials_own_.insert(i);
-    if (const std::string from = copy_of(plan_.restore, i); !plan_.restore.empty() && exists(from)) TRY(copy_as(from, paths[i]));
+    const std::string from = copy_of(plan_.restore, i);
+    if (plan_.restore.empty() || !exists(from)) continue;
+    restored_.insert(i);
+    Elsewhere::note(journal(), paths[i]);
+    TRY(copy_as(from, paths[i]));
   }
   return {};
 }
@@ -49,6 +61,14 @@ Result<void> TracedLane::save_beside(const std::string& snapshot) const {
     if (exists(paths[i])) TRY(copy_as(paths[i], copy_of(snapshot, i)));
   }
   return {};
+}
+
+// Each worker's own directory for results ({out}) is nobody else's.
+void TracedLane::note_elsewhere() {
+  for (const std::string& name : supervisor_->found_elsewhere()) {
+    if (!name.starts_with(places_.scratch + "/")) note(event_of(EventKind::elsewhere, name));
+    if (!name.starts_with(temporary_name)) passing_.push_back(name);
+  }
 }
 
 void TracedLane::list_beside() {
@@ -67,13 +87,25 @@ void TracedLane::list_beside() {
   for (const std::size_t i : trials_own_) {
     const std::string& name = plan_.beside[i];
     if (!exists(paths[i])) continue;
-    if (!list_dir(paths[i])) {
+    if (!is_directory(paths[i])) {
       add(name, paths[i]);
       continue;
     }
     add(name + "/", paths[i]);
     for (const std::string& below : list_tree(paths[i])) add(join(name, below), join(paths[i], below));
   }
+}
+
+// What somebody else made or holds a lock on is left alone. Who only counts does not know who made what.
+Result<void> TracedLane::clear_beside() {
+  const std::vector<std::string> paths = paths_beside();
+  for (const std::size_t i : trials_own_) {
+    if (plan_.work == TraceWork::count || restored_.contains(i) || supervisor_->has_made(paths[i])) passing_.push_back(paths[i]);
+  }
+  for (const std::string& path : passing_) {
+    if (!supervisor_->locked_from_outside(path)) TRY(remove_tree(path));
+  }
+  return remove_file(journal());
 }
 
 }  // namespace jitrace

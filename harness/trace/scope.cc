@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <string_view>
@@ -176,9 +177,9 @@ std::optional<std::string> Scope::of_path(pid_t thread, int directory, const std
   return found && found->of_cache ? std::optional(found->name) : std::nullopt;
 }
 
-std::optional<std::string> Scope::elsewhere(pid_t thread, int directory, const std::string& path, bool follows) {
+std::optional<std::string> Scope::outside(pid_t thread, int directory, const std::string& path, bool follows) {
   const auto found = locate(thread, directory, path, follows);
-  return found && !found->of_cache ? std::optional(found->name) : std::nullopt;
+  return found && !found->outside.empty() ? std::optional(found->outside) : std::nullopt;
 }
 
 std::optional<std::string> Scope::of_descriptor(pid_t thread, int fd) {
@@ -230,7 +231,7 @@ std::optional<Scope::Located> Scope::resolve(const View& view, std::string path,
       if (!fd || ::fstat(fd.get(), &status) != 0) return name_in(view, place, last);
       if (S_ISLNK(status.st_mode) && follows) target = link_content(fd.get(), "");
     }
-    if (is_cache(status)) return Located{true, "."};
+    if (is_cache(status)) return Located{true, ".", {}};
     if (!target || target->empty()) return name_in(view, place, last);
     path = target->front() == '/' ? *target : join(parent, *target);
   }
@@ -286,16 +287,14 @@ std::optional<Scope::Place> Scope::look_up(const View& view, const std::string& 
 // Of the entry `last` of a directory, of the directory itself if there is none.
 Scope::Located Scope::name_in(const View& view, const Place& place, const std::string& last) const {
   if (place.inside) {
-    if (last.empty()) return {true, place.name};
-    return {true, place.name == "." ? last : join(place.name, last)};
+    if (last.empty()) return {true, place.name, {}};
+    return {true, place.name == "." ? last : join(place.name, last), {}};
   }
-  std::string path = last.empty() ? place.name : join(place.name, last);
-  if (view.ours && path == cache_) return {true, "."};
-  if (!around_.empty() && path.size() > around_.size() && is_under(path, around_)) return {true, "../" + below(path, around_)};
-  for (const std::string& root : beside_) {
-    if (is_under(path, root)) return {true, of_other(path)};
-  }
-  return {false, std::move(path)};
+  const std::string path = last.empty() ? place.name : join(place.name, last);
+  if (view.ours && path == cache_) return {true, ".", {}};
+  if (!around_.empty() && path.size() > around_.size() && is_under(path, around_)) return {true, "../" + below(path, around_), {}};
+  const bool belongs = std::any_of(beside_.begin(), beside_.end(), [&path](const std::string& root) { return is_under(path, root); });
+  return {belongs, belongs ? of_other(path) : path, path};
 }
 
 }  // namespace jitrace

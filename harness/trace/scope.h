@@ -31,16 +31,14 @@ class Scope {
   std::optional<std::string> of_path(pid_t thread, int directory, const std::string& path, bool follows);
   // Of an open descriptor; a file that has no name any more is "name (deleted)".
   std::optional<std::string> of_descriptor(pid_t thread, int fd);
-  // Absolute, as the process sees it, of what is not of the cache; nothing: it is, or it is nowhere.
-  std::optional<std::string> elsewhere(pid_t thread, int directory, const std::string& path, bool follows);
+  // Absolute, as the process sees it: of what lies neither in the cache nor around it, whether it belongs to it or not.
+  std::optional<std::string> outside(pid_t thread, int directory, const std::string& path, bool follows);
 
   // What lies in the directory for temporary files, which is another in each trial, is named "$TMPDIR/name".
   void set_temporary(const std::string& directory);
   bool is_temporary(const std::string& path) const;
   std::string of_other(const std::string& path) const;  // a path that is not of the cache, as a recording names it
   std::string real_path(const std::string& name) const;  // what stands for a name that came out of here
-  // From now on `path` (absolute, canonical) and all below it belong to the cache.
-  void add_beside(std::string path) { beside_.push_back(std::move(path)); }
   // A directory, or a link to one, was renamed, removed, linked to or mounted on, or a process has another root since:
   // what was remembered of directories and of the roots of threads is void. After the call, not before it.
   void forget();
@@ -51,10 +49,10 @@ class Scope {
     bool inside = false;
     std::string name;
   };
-  // What a path leads to: as of_path() names it, or, not of the cache, as elsewhere() does.
   struct Located {
     bool of_cache = false;
-    std::string name;
+    std::string name;     // as of_path() names it
+    std::string outside;  // as outside() does
   };
   // What a thread sees under "/". Most see what we see, and their paths may be used as they are.
   struct View {

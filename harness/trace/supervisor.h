@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "plan/trace_plan.h"
 #include "process/proc.h"
 #include "process/process.h"
 #include "process/reaper.h"
 #include "trace/blocked.h"
 #include "trace/director.h"
+#include "trace/elsewhere.h"
 #include "trace/registers.h"
 #include "trace/scope.h"
 #include "trace/shorten.h"
@@ -33,6 +35,8 @@ class Supervisor {
     std::string starter;                   // libexec/jitrace/traced
     Tapes* tapes = nullptr;                // borrowed; none: every compiler is the real one
     enum class Time { real, moved } time = Time::moved;
+    Noticing elsewhere = Noticing::no;     // whether all that is made outside of the cache is looked at, or what belongs to it
+    std::string journal;                   // of that (trace/elsewhere.h)
     std::uint64_t polls = 1000;            // a hang: so many wake-ups without a change …
     std::uint64_t forking_polls =
         200;  // … of a poller that starts processes (a shell's `sleep`): a hundred times dearer
@@ -95,6 +99,9 @@ class Supervisor {
   };
   const Stuck& stuck() const { return stuck_; }
   Nanoseconds passed() const { return clock_.offset(); }
+  // What the tree made outside of the cache and others may meet, by its names for the director.
+  std::vector<std::string> found_elsewhere() const;
+  bool has_made(const std::string& path) const { return elsewhere_.has_made(path); }
 
  private:
   struct Thread {
@@ -116,6 +123,7 @@ class Supervisor {
     Nanoseconds due = 0;
     std::string known_call, known_key;  // of a sleep in the kernel: how it was seen, and
     Nanoseconds known_due = 0; // when it ends
+    std::optional<Elsewhere::Step> elsewhere;  // what the call does outside of the cache, if it succeeds
     bool broken_into = false;  // since then: it goes on, and ends no later for it
   };
 
@@ -150,6 +158,8 @@ class Supervisor {
   Result<void> step_into(Thread& thread);         // to the stop after the call
   Result<void> step_unwatched(Thread& thread, Call call);
   void bypass(const Thread& thread, const std::string& how);
+  // supervisor_elsewhere.cc
+  std::optional<Elsewhere::Step> elsewhere_step(const Thread& thread, const Call& call);
   // supervisor_time.cc
   enum class Passing { busy, moved, stuck };
   Result<Passing> pass_time();
@@ -179,6 +189,7 @@ class Supervisor {
 
   Options options_;
   Scope scope_;
+  Elsewhere elsewhere_;
   Director& director_;
   VirtualClock clock_;
   Timers timers_;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "base/file.h"
 #include "plan/recording.h"
@@ -24,8 +25,6 @@ bool would_make(const Call& call) {
   return call.op == Op::link || call.op == Op::symlink || call.op == Op::make_dir ||
          (call.op == Op::open && (call.flags & O_EXCL) != 0) || (call.op == Op::rename && call.flags != 0);
 }
-
-bool two_paths(Op op) { return op == Op::rename || op == Op::link || op == Op::symlink; }
 
 bool by_descriptor(const Call& call) { return call.path.empty() && call.fd >= 0; }
 
@@ -62,6 +61,7 @@ Result<void> Supervisor::step_unwatched(Thread& thread, Call call) {
 Result<void> Supervisor::before_call(Thread& thread) {
   const auto regs = Registers::read(thread.id);
   if (!regs) return {};  // killed meanwhile
+  thread.elsewhere.reset();
   unsigned long data = 0;
   if (::ptrace(PTRACE_GETEVENTMSG, thread.id, nullptr, &data) == 0 && data == foreign_call) {
     bypass(thread, "a 32-bit program's calls are not followed");
@@ -129,8 +129,11 @@ Result<void> Supervisor::before_call(Thread& thread) {
   if (thread.reported) {
     // A lock that is tried again: it was ruled on.
     thread.call.call = std::move(call);
-  } else if (!at_cache(thread, call)) {
-    return learnt ? step_unwatched(thread, std::move(call)) : resume(thread);
+  } else {
+    const bool of_cache = at_cache(thread, call);
+    // What belongs to the cache is looked at even where nothing else is.
+    if (of_cache || options_.elsewhere == Noticing::yes) thread.elsewhere = elsewhere_step(thread, call);
+    if (!of_cache) return learnt || thread.elsewhere ? step_unwatched(thread, std::move(call)) : resume(thread);
   }
   if (learnt) options_.tapes->at_cache(thread.process, thread.id);
   if (thread.call.call.op == Op::flock || thread.call.call.op == Op::range_lock) return before_lock(thread, *regs);
@@ -151,7 +154,7 @@ bool Supervisor::at_cache(Thread& thread, Call call) {
       char buffer[4096];
       const std::string link = "/proc/" + std::to_string(thread.id) + "/fd/" + std::to_string(call.fd);
       const ssize_t length = ::readlink(link.c_str(), buffer, sizeof buffer);
-      if (length > 0) path = std::string(buffer, static_cast<std::size_t>(length));
+      if (length > 0) path = scope_.of_other(std::string(buffer, static_cast<std::size_t>(length)));
     }
   } else if (two_paths(call.op)) {
     if (call.op != Op::symlink) path = scope_.of_path(thread.id, call.directory, call.path, false);
@@ -160,6 +163,7 @@ bool Supervisor::at_cache(Thread& thread, Call call) {
     path = scope_.of_path(thread.id, call.directory, call.path, call.follows);
   }
   if (!path && !path2) return false;
+  if (lock && path) elsewhere_.locked(scope_.real_path(*path));
   out.path = path.value_or(scope_.of_other(call.path));
   out.path2 = two_paths(call.op) ? path2.value_or(scope_.of_other(call.path2)) : std::string();
   out.what = verb_of(call.op).empty() ? call.name : verb_of(call.op);
@@ -271,6 +275,7 @@ Result<void> Supervisor::after_call(Thread& thread) {
   std::int64_t result = regs->result();
   const Call& call = thread.call.call;
   if (options_.tapes != nullptr) options_.tapes->after(thread.process, thread.id, result);
+  if (const auto step = std::exchange(thread.elsewhere, std::nullopt); step && result >= 0) elsewhere_.done(*step);
   if (!thread.watched) {
     if (call.op == Op::timer && result == 0) {
       timers_.created(process_of(thread).pid, call.raw, TraceeMemory(thread.id));
@@ -311,7 +316,7 @@ Result<void> Supervisor::after_call(Thread& thread) {
   if (changed == Changed::yes && looks_only) ++lock_changes_;
   else if (changed == Changed::yes && lock) ++changes_;
   else if (changed == Changed::yes) note_file_change(thread.call);
-  else if (result < 0 && would_make(call)) tried_in_vain_ = true;
+  else if (result < 0 && (would_make(call) || result == -EEXIST || result == -ENOTEMPTY)) tried_in_vain_ = true;
   thread.stood = false;
   if (thread.ruling.kind == Ruling::Kind::lie && result >= 0) {
     result = -thread.ruling.error;

@@ -82,11 +82,12 @@ Changed Supervisor::changed_by(const Thread& thread, std::int64_t result) {
   return Changed::no;
 }
 
-// A file that somebody made to try for a lock, in vain, and took away again was never there.
+// A file or directory that somebody made to try for a lock, in vain, and took away again was never there.
 void Supervisor::note_file_change(const TracedCall& done) {
-  if (done.call.op == Op::open && !done.existed) {
+  const bool removes = done.call.op == Op::unlink || done.call.op == Op::remove_dir;
+  if ((done.call.op == Op::open && !done.existed) || done.call.op == Op::make_dir) {
     born_.insert(done.path);
-  } else if (done.call.op == Op::unlink && tried_in_vain_ && born_.erase(done.path) > 0) {
+  } else if (removes && tried_in_vain_ && born_.erase(done.path) > 0) {
     return;
   } else if (done.call.op != Op::write || !born_.contains(done.path)) {
     files_changed_ = true;

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "base/temp_dir.h"
 #include "base/text.h"
 #include "process/process.h"
+#include "trace/elsewhere.h"
 
 namespace jitrace {
 namespace {
@@ -38,6 +40,16 @@ std::vector<int> cpus() {
 Result<void> fresh_dir(const std::string& path) {
   TRY(remove_tree(path));
   return make_dirs(path);
+}
+
+// After a lane that did not come to its end: what its trial made outside of its own directory.
+void clean_up(const std::string& scratch, const std::vector<std::string>& passing) {
+  Elsewhere::clean_up(join(join(scratch, "out"), Elsewhere::journal_name), passing);
+}
+
+std::string somebody_elses(const std::vector<std::string>& passing) {
+  const auto found = std::find_if(passing.begin(), passing.end(), exists);
+  return found == passing.end() ? std::string() : *found;
 }
 
 Result<History> read_history(const Running& running, const WaitStatus& status) {
@@ -80,6 +92,7 @@ Result<void> LaneRunner::run(const std::vector<TracePlan>& plans, const Done& do
   const auto begin = [&](std::size_t number, std::size_t plan) -> Result<void> {
     const std::string name = "lane-" + std::to_string(number);
     const std::string scratch = join(places_.scratch, name), backing = join(places_.root, name);
+    clean_up(scratch, places_.passing);
     TRY(fresh_dir(scratch));
     const std::string plan_file = join(scratch, "plan"), history = join(scratch, "history"), errors = join(scratch, "errors");
     TracePlan placed = plans[plan];
@@ -96,7 +109,6 @@ Result<void> LaneRunner::run(const std::vector<TracePlan>& plans, const Done& do
       TRY(fresh_dir(placed.around));
       TRY(fresh_dir(join(places_.root, "tmp")));
     }
-    for (const std::string& path : places_.passing) TRY(remove_tree(path));
     command.environment = environment_with({"JITRACE_LANE_CPU=" + std::to_string(on[number % on.size()])});
     TRY_ASSIGN(const Fd error_file, open_fd(errors, O_WRONLY | O_CREAT | O_TRUNC));
     command.err = error_file.get();
@@ -108,8 +120,15 @@ Result<void> LaneRunner::run(const std::vector<TracePlan>& plans, const Done& do
   };
   std::size_t next = 0, busy = 0;
   for (;;) {
-    for (std::size_t i = 0; i < lanes.size() && next < plans.size(); ++i) {
-      if (lanes[i]) continue;
+    for (std::size_t i = 0; i < lanes.size() && next < plans.size();) {
+      if (lanes[i]) {
+        ++i;
+        continue;
+      }
+      if (const std::string other = somebody_elses(places_.passing); !other.empty()) {
+        done(next++, make_error("begin a trial", other, EBUSY, "it is there, and no trial left it: does another build run here?"));
+        continue;
+      }
       TRY(begin(i, next++));
       ++busy;
     }
@@ -117,13 +136,22 @@ Result<void> LaneRunner::run(const std::vector<TracePlan>& plans, const Done& do
     std::vector<pollfd> watched{{places_.interrupt, POLLIN, 0}};
     for (const auto& lane : lanes) watched.push_back({lane ? lane->process.pidfd().get() : -1, POLLIN, 0});
     if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return last_error("wait for the lanes");
-    if ((watched[0].revents & POLLIN) != 0) return make_error("carry out traced plans", "", ECANCELED);
+    if ((watched[0].revents & POLLIN) != 0) {
+      for (auto& lane : lanes) {
+        if (!lane) continue;
+        const std::string scratch = lane->scratch;
+        lane.reset();  // ended, and with it what it traces
+        clean_up(scratch, places_.passing);
+      }
+      return make_error("carry out traced plans", "", ECANCELED);
+    }
     for (std::size_t i = 0; i < lanes.size(); ++i) {
       if (!lanes[i]) continue;
       TRY_ASSIGN(const auto status, lanes[i]->process.poll());
       if (!status) continue;
       const std::size_t plan = lanes[i]->plan;
       Result<History> history = read_history(*lanes[i], *status);
+      clean_up(lanes[i]->scratch, places_.passing);
       lanes[i].reset();
       --busy;
       done(plan, std::move(history));

@@ -21,7 +21,7 @@ class LaneRunner {
                               // there; exists and stays empty
     std::string root;         // two above it, on the same file system: the lanes' own directories, and TMPDIR
     std::string scratch;      // in the run directory: outputs, plans
-    std::vector<std::string> passing;  // paths elsewhere that no trial may find: what the one before it made there goes
+    std::vector<std::string> passing;  // paths elsewhere that no trial may find: each takes away what it makes there
     int lanes = 1;
     int interrupt = -1;       // borrowed; once it is readable no further plan is begun, and those under way are ended
   };

@@ -1,6 +1,7 @@
 // record, sweep and the replay of what a sweep found, on programs as a user has them.
 
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <map>
@@ -235,6 +236,44 @@ TEST_F(Traced, ALockBesideTheCacheIsEachTrialsOwn) {
   EXPECT_GT(hangs, 3u) << ran.out;
 }
 
+// As vLLM's: the lock lies among temporary files, named by a digest.
+TEST_F(Traced, ALockAmongTemporaryFilesIsSeenAndEachTrialsOwn) {
+  const Ran ran = sweep({"/bin/sh", "-c",
+                         "until mkdir \"$TMPDIR/3f2a9c1d77aa0b42.lock\" 2>/dev/null; do sleep 0.1; done; echo built >\"$0/k\"; "
+                         "rmdir \"$TMPDIR/3f2a9c1d77aa0b42.lock\"; cat \"$0/k\"", "{cache}"}, {"--polls", "100"});
+  EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+  const Json matrix = sweep_json();
+  EXPECT_EQ(matrix["beside"], Json::array({"$TMPDIR/3f2a9c1d77aa0b42.lock"}));
+  EXPECT_NE(ran.out.find("and with it $TMPDIR/3f2a9c1d77aa0b42.lock"), std::string::npos) << ran.out;
+  EXPECT_EQ(ends(matrix, "tree"), (std::vector<std::string>{"recovered", "hang", "hang", "hang", "recovered"})) << ran.out;
+  const std::string replay = matrix["rows"][1]["cells"]["tree"]["replay"];
+  const Ran again = run({"replay", replay, "--trials", "4", "--out", at("again")});
+  EXPECT_EQ(again.code, 1) << again.out << again.err;
+  EXPECT_NE(again.out.find("hang 4 of 4"), std::string::npos) << again.out;
+}
+
+// What lies anywhere else is everybody's: one trial after the other, and none finds what the one before left there.
+TEST_F(Traced, ALockAnywhereIsSeenAndTakenAwayAfterEachTrial) {
+  const std::string lock = at("k.lock");
+  const std::vector<std::string> command{"/bin/sh", "-c",
+                                         "until mkdir \"$1\" 2>/dev/null; do sleep 0.1; done; echo built >\"$0/k\"; rmdir \"$1\"; cat \"$0/k\"",
+                                         "{cache}", lock};
+  for (const std::vector<std::string>& flags : {std::vector<std::string>{}, {"--beside", lock}}) {
+    std::vector<std::string> all{"--polls", "100"};
+    all.insert(all.end(), flags.begin(), flags.end());
+    const Ran ran = sweep(command, all);
+    EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+    const Json matrix = sweep_json();
+    EXPECT_EQ(matrix["beside"], Json::array({lock}));
+    EXPECT_EQ(ends(matrix, "tree"), (std::vector<std::string>{"recovered", "hang", "hang", "hang", "recovered"})) << ran.out;
+    EXPECT_FALSE(exists(lock));
+    ASSERT_TRUE(remove_tree(out()));
+  }
+  const Ran recorded = run({"record", "--out", out(), "--", command[0], command[1], command[2], "{cache}", lock});
+  EXPECT_EQ(recorded.code, 0) << recorded.out << recorded.err;
+  EXPECT_NE(recorded.out.find("# outside of the cache, and shared: " + lock), std::string::npos) << recorded.out;
+}
+
 // A copy is some seconds old when a fresh process comes to it: by then the lock of the dead would be stale.
 TEST_F(Traced, ALockThatGoesByAgeIsJudgedByTheKillItself) {
   const std::string script = put("work/aged.py", R"(
@@ -401,6 +440,22 @@ TEST_P(TracedEnds, NothingStays) {
   if (GetParam() == SIGINT) {
     EXPECT_EQ(ran.code, 130) << ran.err;
   }
+  expect_nothing_left();
+}
+
+// While it waits for what never comes: for a writer of a fifo, outside of the tree.
+TEST_F(Traced, AnInterruptTakesAwayWhatTheTrialMadeAnywhere) {
+  const std::string lock = at("k.lock");
+  ASSERT_EQ(::mkfifo(at("fifo").c_str(), 0600), 0);
+  put("theirs", "");
+  Driver driver = start({"sweep", "--out", out(), "--cache", cache(), "--", "sh", "-c", "mkdir {out}/x; : >$0; : >$0.2; cat $1; rm $0", lock,
+                         at("fifo"), "{cache}"});
+  ASSERT_TRUE(driver.wait_for_file(lock + ".2")) << driver.finish(seconds(1)).err;
+  ASSERT_EQ(::kill(driver.process().pid(), SIGINT), 0);
+  EXPECT_EQ(driver.finish(seconds(30)).code, 130);
+  EXPECT_FALSE(exists(lock));
+  EXPECT_FALSE(exists(lock + ".2"));
+  EXPECT_TRUE(exists(at("theirs")));
   expect_nothing_left();
 }
 

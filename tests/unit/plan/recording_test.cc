@@ -100,6 +100,15 @@ TEST(PathPattern, SeesNearlyAllRandomNames) {
   EXPECT_GT(differ, 0) << "some of them are words";
 }
 
+TEST(PathPattern, KnowsNamesThatNobodyChose) {
+  for (const char* name : {"ccQ3xT9b.o", "tmpab3x9_q1", "tmpxft_0000abcd_00000000-7_axpy.cubin", "tmp.aB3xQ9zK7w"}) {
+    EXPECT_TRUE(is_temporary_name(name)) << name;
+  }
+  for (const char* name : {"k.lock", "tmpbuilding.lock", "cclock.o", "ccache-1000.lock", "torch_1.13.0_cu117_deadbeef01234567.lock"}) {
+    EXPECT_FALSE(is_temporary_name(name)) << name;
+  }
+}
+
 TEST(PathPattern, OfAPatternIsItself) {
   for (const char* name : {"cc#.s", "tmpxft_#_#-6_kernel.cudafe1.cpp", "tmp#", "e.o.tmp.#", "tmp_#_#"}) {
     EXPECT_EQ(path_pattern(name), name);

@@ -12,6 +12,7 @@ TracePlan full() {
   plan.directory = "/a dir";
   plan.cache = "/c";
   plan.beside = {"/locks/k", "/tmp/x"};
+  plan.elsewhere = Noticing::yes;
   plan.restore = "/snap/3";
   plan.snapshots = "/snap";
   plan.snapshot_at = {{"A/ninja", "write .ninja_log", 2, Side::after}};
@@ -42,6 +43,7 @@ TEST(TracePlan, TextAndParseAreInverse) {
   EXPECT_EQ(read.snapshot_at, full().snapshot_at);
   EXPECT_EQ(read.order, OrphanOrder::held);
   EXPECT_EQ(read.unordered, full().unordered);
+  EXPECT_EQ(read.elsewhere, Noticing::yes);
 }
 
 TEST(TracePlan, FaultsBesideThePlainKillAreKept) {

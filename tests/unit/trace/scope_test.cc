@@ -134,23 +134,19 @@ TEST_F(ScopeTest, Beside) {
   EXPECT_EQ(of(top + "/tmp/late/x"), top + "/tmp/late/x");
 }
 
-TEST_F(ScopeTest, WhatIsElsewhereHasItsPath) {
-  const auto elsewhere = [&](const std::string& path) { return scope().elsewhere(::getpid(), AT_FDCWD, path, true); };
-  EXPECT_EQ(elsewhere(top + "/other/../other/x"), top + "/other/x");
-  EXPECT_EQ(elsewhere(cache + "/x"), Name());
-  EXPECT_EQ(elsewhere(top + "/cache.lock"), Name());
-  EXPECT_EQ(elsewhere(""), Name());
-  scope().add_beside(top + "/other/x");
-  EXPECT_EQ(elsewhere(top + "/other/x"), Name());
-  EXPECT_EQ(of(top + "/other/x/below"), top + "/other/x/below");
+TEST_F(ScopeTest, WhatIsOutsideHasItsPath) {
+  const auto outside = [&](const std::string& path) { return scope().outside(::getpid(), AT_FDCWD, path, true); };
+  EXPECT_EQ(outside(top + "/other/../other/x"), top + "/other/x");
+  EXPECT_EQ(outside(top + "/cache.lock"), top + "/cache.lock") << "whether it belongs to the cache or not";
+  EXPECT_EQ(outside(cache + "/x"), Name());
+  EXPECT_EQ(outside(""), Name());
 }
 
 TEST_F(ScopeTest, TemporaryFilesAreNamedAlikeInEachTrial) {
   ASSERT_TRUE(link(top + "/other", top + "/by-link"));
   for (const std::string& told : {top + "/other", top + "/by-link"}) {
-    scope_.reset();
+    scope_ = std::move(Scope::create(cache, {told + "/lock"}).value());
     scope().set_temporary(told);
-    scope().add_beside(top + "/other/lock");
     EXPECT_EQ(of(told + "/lock"), "$TMPDIR/lock");
     EXPECT_EQ(of(told + "/lock/x"), "$TMPDIR/lock/x");
     EXPECT_EQ(of(told + "/other"), Name());
