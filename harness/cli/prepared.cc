@@ -102,6 +102,7 @@ ExitCode code_for(const Error& error) {
     case EPERM:
     case EIO:
     case ESTALE:
+    case EBUSY:  // another build's lock lies where ours would
       return ExitCode::unusable;
     default:
       return ExitCode::own_fault;

@@ -66,7 +66,8 @@ Result<void> TracedLane::save_beside(const std::string& snapshot) const {
 // Each worker's own directory for results ({out}) is nobody else's.
 void TracedLane::note_elsewhere() {
   for (const std::string& name : supervisor_->found_elsewhere()) {
-    if (!name.starts_with(places_.scratch + "/")) note(event_of(EventKind::elsewhere, name));
+    if (name.starts_with(places_.scratch + "/")) continue;
+    note(event_of(EventKind::elsewhere, name));
     if (!name.starts_with(temporary_name)) passing_.push_back(name);
   }
 }
