@@ -155,6 +155,10 @@ std::string base_of(const std::string& path) {
   return path.substr(path.find_last_of('/') + 1);
 }
 
+bool is_under(std::string_view path, std::string_view root) {
+  return path.starts_with(root) && (path.size() == root.size() || root == "/" || path[root.size()] == '/');
+}
+
 std::string own_dir() {
   std::error_code code;
   const auto path = std::filesystem::read_symlink("/proc/self/exe", code);

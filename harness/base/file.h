@@ -36,6 +36,7 @@ std::vector<std::string> list_tree(const std::string& path);
 std::string join(std::string_view directory, std::string_view name);
 std::string parent_of(const std::string& path);
 std::string base_of(const std::string& path);
+bool is_under(std::string_view path, std::string_view root);  // root itself, or below it, by their names
 
 // The directory of the running program (through /proc/self/exe).
 std::string own_dir();

@@ -72,7 +72,7 @@ std::unique_ptr<TracedRun> TracedRun::begin(const TracedOptions& options, const 
 
 void TracedRun::watch(const std::vector<std::string>& beside) {
   for (std::string path : beside) {
-    if (!path.starts_with(temporary_name)) {
+    if (!is_under(path, temporary_name)) {
       // As the processes' paths come out: links on the way to it are followed, it itself is not.
       std::error_code error;
       path = std::filesystem::absolute(path, error).lexically_normal().string();

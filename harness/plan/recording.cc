@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "plan/call_words.h"
 
@@ -125,12 +126,9 @@ std::vector<std::string> touched(const Recording& recording, const std::vector<s
   std::vector<std::string> out;
   for (const std::string& path : paths) {
     const std::string root = path_pattern(path);
-    const auto is_under = [&root](std::string_view name) {
-      return name.starts_with(root) && (name.size() == root.size() || name[root.size()] == '/');
-    };
-    const bool met = std::any_of(recording.calls.begin(), recording.calls.end(), [&is_under](const RecordedCall& call) {
+    const bool met = std::any_of(recording.calls.begin(), recording.calls.end(), [&root](const RecordedCall& call) {
       const CallWords words(call.what);
-      return is_under(words.path()) || is_under(words.target());
+      return is_under(words.path(), root) || is_under(words.target(), root);
     });
     if (met) out.push_back(path);
   }

@@ -124,7 +124,9 @@ Result<TracePlan> TracePlan::parse(std::string_view text) {
   plan.cache = fields.get_or("cache", "");
   plan.around = fields.get_or("around", "");
   plan.beside = fields.all("beside");
-  plan.elsewhere = fields.get_or("elsewhere", "") == "noticed" ? Noticing::yes : Noticing::no;
+  const std::string elsewhere = fields.get_or("elsewhere", "");
+  if (!elsewhere.empty() && elsewhere != "noticed") return refuse("elsewhere", "unknown: " + elsewhere);
+  plan.elsewhere = elsewhere.empty() ? Noticing::no : Noticing::yes;
   plan.restore = fields.get_or("restore", "");
   plan.snapshots = fields.get_or("snapshots", "");
   for (const std::string& moment : fields.all("snapshot_at")) {

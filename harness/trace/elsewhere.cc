@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <string_view>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -12,14 +11,10 @@
 namespace jitrace {
 namespace {
 
-bool is_below(std::string_view path, std::string_view root) {
-  return path.size() > root.size() && path.starts_with(root) && path[root.size()] == '/';
-}
-
 // What the kernel makes up, and devices; shared memory is files like others.
 bool is_no_file(const std::string& path) {
-  if (is_below(path, "/dev/shm")) return false;
-  return is_below(path, "/proc") || is_below(path, "/sys") || is_below(path, "/dev");
+  if (is_under(path, "/dev/shm")) return false;
+  return is_under(path, "/proc") || is_under(path, "/sys") || is_under(path, "/dev");
 }
 
 }  // namespace
@@ -41,7 +36,7 @@ std::vector<std::string> Elsewhere::found(const std::function<bool(const std::st
   std::vector<std::string> out;
   for (const std::string& path : made_) {
     if (!is_temporary(path) && !locked_.contains(path) && exists(path)) continue;
-    if (std::none_of(out.begin(), out.end(), [&path](const std::string& root) { return is_below(path, root); })) out.push_back(path);
+    if (std::none_of(out.begin(), out.end(), [&path](const std::string& root) { return is_under(path, root); })) out.push_back(path);
   }
   return out;
 }

@@ -10,7 +10,6 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "event/checksum.h"
 #include "trace/lane_parts.h"
 
 namespace jitrace {
@@ -62,15 +61,7 @@ Result<History> TracedLane::run() {
   const std::string inside = plan_.around.empty() ? "" : base_of(plan_.cache) + "/";
   for (const std::string& path : list_tree(own())) {
     if (path == inside) continue;
-    SnapshotEntry entry;
-    entry.path = path.starts_with(inside) ? path.substr(inside.size()) : "../" + path;
-    if (!path.ends_with('/')) {
-      if (const auto file = checksum_of_file(join(own(), path))) {
-        entry.size = file->bytes;
-        entry.digest = file->checksum;
-      }
-    }
-    history_.snapshot.push_back(std::move(entry));
+    history_.snapshot.push_back(entry_of(path.starts_with(inside) ? path.substr(inside.size()) : "../" + path, join(own(), path)));
   }
   list_beside();
   TRY(clear_beside());

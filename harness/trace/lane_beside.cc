@@ -2,11 +2,7 @@
 // and gone after it.
 #include <sys/stat.h>
 
-#include <string_view>
-
 #include "base/file.h"
-#include "event/checksum.h"
-#include "process/process.h"
 #include "trace/lane.h"
 #include "trace/lane_parts.h"
 
@@ -18,25 +14,13 @@ bool is_directory(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-Result<void> copy_as(const std::string& from, const std::string& to) {
-  TRY(make_dirs(parent_of(to)));
-  Command copy;
-  copy.argv = {"cp", "-a", "--reflink=auto", from, to};
-  TRY_ASSIGN(const Finished finished, run_to_end(copy));
-  if (!finished.status.is_exit(0)) return make_error("copy", from, 0, trimmed(finished.output));
-  return {};
-}
-
 std::string copy_of(const std::string& snapshot, std::size_t number) { return join(snapshot + ".beside", std::to_string(number)); }
 
 }  // namespace
 
 std::vector<std::string> TracedLane::paths_beside() const {
   std::vector<std::string> paths;
-  for (const std::string& name : plan_.beside) {
-    const bool temporary_one = name.starts_with(temporary_name);
-    paths.push_back(temporary_one ? temporary() + name.substr(temporary_name.size()) : name);
-  }
+  for (const std::string& name : plan_.beside) paths.push_back(Scope::expanded(name, temporary()));
   return paths;
 }
 
@@ -66,25 +50,15 @@ Result<void> TracedLane::save_beside(const std::string& snapshot) const {
 // Each worker's own directory for results ({out}) is nobody else's.
 void TracedLane::note_elsewhere() {
   for (const std::string& name : supervisor_->found_elsewhere()) {
-    if (name.starts_with(places_.scratch + "/")) continue;
+    if (is_under(name, places_.scratch)) continue;
     note(event_of(EventKind::elsewhere, name));
-    if (!name.starts_with(temporary_name)) passing_.push_back(name);
+    if (!is_under(name, temporary_name)) passing_.push_back(name);
   }
 }
 
 void TracedLane::list_beside() {
   const std::vector<std::string> paths = paths_beside();
-  const auto add = [this](const std::string& name, const std::string& path) {
-    SnapshotEntry entry;
-    entry.path = name;
-    if (!name.ends_with('/')) {
-      if (const auto file = checksum_of_file(path)) {
-        entry.size = file->bytes;
-        entry.digest = file->checksum;
-      }
-    }
-    history_.snapshot.push_back(std::move(entry));
-  };
+  const auto add = [this](const std::string& name, const std::string& path) { history_.snapshot.push_back(entry_of(name, path)); };
   for (const std::size_t i : trials_own_) {
     const std::string& name = plan_.beside[i];
     if (!exists(paths[i])) continue;

@@ -33,11 +33,6 @@ std::optional<std::string> link_content(int directory, const char* path) {
 std::string proc_entry(pid_t thread, const char* name) { return "/proc/" + std::to_string(thread) + "/" + name; }
 std::string proc_link(const std::string& entry) { return link_content(AT_FDCWD, entry.c_str()).value_or(""); }
 
-// Either `root` itself or below it.
-bool is_under(std::string_view path, std::string_view root) {
-  return path.starts_with(root) && (path.size() == root.size() || root == "/" || path[root.size()] == '/');
-}
-
 // What is left of `path` below `root`, "." for itself.
 std::string below(const std::string& path, const std::string& root) {
   if (path.size() == root.size()) return ".";
@@ -149,8 +144,12 @@ std::string Scope::of_other(const std::string& path) const {
   return std::string(temporary_name) + path.substr((is_under(path, temporary_) ? temporary_ : canonical_temporary_).size());
 }
 
+std::string Scope::expanded(const std::string& name, const std::string& temporary) {
+  return is_under(name, temporary_name) ? temporary + name.substr(temporary_name.size()) : name;
+}
+
 std::string Scope::real_path(const std::string& name) const {
-  if (!temporary_.empty() && is_under(name, temporary_name)) return temporary_ + name.substr(temporary_name.size());
+  if (!temporary_.empty() && is_under(name, temporary_name)) return expanded(name, temporary_);
   return name.starts_with('/') ? name : join(cache_, name);
 }
 

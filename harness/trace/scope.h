@@ -35,6 +35,7 @@ class Scope {
   std::optional<std::string> outside(pid_t thread, int directory, const std::string& path, bool follows);
 
   // What lies in the directory for temporary files, which is another in each trial, is named "$TMPDIR/name".
+  static std::string expanded(const std::string& name, const std::string& temporary);
   void set_temporary(const std::string& directory);
   bool is_temporary(const std::string& path) const;
   std::string of_other(const std::string& path) const;  // a path that is not of the cache, as a recording names it

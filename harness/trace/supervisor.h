@@ -123,8 +123,8 @@ class Supervisor {
     Nanoseconds due = 0;
     std::string known_call, known_key;  // of a sleep in the kernel: how it was seen, and
     Nanoseconds known_due = 0; // when it ends
-    std::optional<Elsewhere::Step> elsewhere;  // what the call does outside of the cache, if it succeeds
     bool broken_into = false;  // since then: it goes on, and ends no later for it
+    std::optional<Elsewhere::Step> elsewhere;  // what the call does outside of the cache, if it succeeds
   };
 
   // supervisor.cc

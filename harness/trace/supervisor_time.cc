@@ -97,7 +97,7 @@ void Supervisor::see_own_fifo(const Thread& thread, BlockedThread* wait) {
     if (name) path = scope_.of_path(thread.id, at ? static_cast<int>(wait->args[0]) : AT_FDCWD, *name, true);
   }
   struct stat info {};
-  if (!path || ::stat(path->starts_with('/') ? path->c_str() : join(scope_.cache(), *path).c_str(), &info) != 0 || !S_ISFIFO(info.st_mode)) return;
+  if (!path || ::stat(scope_.real_path(*path).c_str(), &info) != 0 || !S_ISFIFO(info.st_mode)) return;
   wait->on = BlockedThread::On::pipe;
   wait->what = (opens ? "open " : reads && (wait->number == SYS_write || wait->number == SYS_writev) ? "write " : "read ") + *path;
 }

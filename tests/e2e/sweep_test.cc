@@ -448,7 +448,7 @@ TEST_F(Traced, AnInterruptTakesAwayWhatTheTrialMadeAnywhere) {
   const std::string lock = at("k.lock");
   ASSERT_EQ(::mkfifo(at("fifo").c_str(), 0600), 0);
   put("theirs", "");
-  Driver driver = start({"sweep", "--out", out(), "--cache", cache(), "--", "sh", "-c", "mkdir {out}/x; : >$0; : >$0.2; cat $1; rm $0", lock,
+  Driver driver = start({"sweep", "--out", out(), "--cache", cache(), "--", "sh", "-c", ": >$0; : >$0.2; cat $1; rm $0", lock,
                          at("fifo"), "{cache}"});
   ASSERT_TRUE(driver.wait_for_file(lock + ".2")) << driver.finish(seconds(1)).err;
   ASSERT_EQ(::kill(driver.process().pid(), SIGINT), 0);

@@ -82,6 +82,7 @@ TEST(TracePlan, WhatIsWrongIsNamed) {
   EXPECT_NE(refused("work kill", "work burn").find("unknown: burn"), std::string::npos);
   EXPECT_NE(refused("who builder", "who daemon").find("is tree or builder"), std::string::npos);
   EXPECT_NE(refused("order orphan-held", "order sideways").find("sideways"), std::string::npos);
+  EXPECT_NE(refused("elsewhere noticed", "elsewhere lost").find("lost"), std::string::npos);
   EXPECT_NE(refused("polls 77", "polls 0").find("polls"), std::string::npos);
   EXPECT_NE(refused("step before", "step beside").find("beside"), std::string::npos);
   EXPECT_NE(refused("jitrace traced-plan 1", "jitrace traced-plan 2").find("traced-plan"), std::string::npos);

@@ -155,6 +155,15 @@ TEST(LaneElsewhere, WhatLiesBesideIsCopiedAndRestored) {
   EXPECT_THAT(left, ElementsAre("k", "$TMPDIR/build.lock/", "$TMPDIR/build.lock/pid"));
 }
 
+// Both of its ends are in the tree, so nobody else can write to it.
+TEST(LaneElsewhere, AFifoAmongTemporaryFilesIsNobodyElses) {
+  LaneRun run(shell("mkfifo $TMPDIR/pipe; cat $TMPDIR/pipe; : >$0/k"));
+  run.plan.beside = {"$TMPDIR/pipe"};
+  ASSERT_TRUE(run.run());
+  EXPECT_THAT(run.outcomes(), ElementsAre(Outcome::hung)) << run.history.text();
+  EXPECT_LT(run.took, seconds(8));
+}
+
 // What a link leads to is not its.
 TEST(LaneElsewhere, ALinkIsTakenAwayAndNotWhatItLeadsTo) {
   LaneRun run(shell("until ln -sT \"$0/../data\" \"$0/../lock\"; do sleep 1; done; : >$0/k; rm \"$0/../lock\""));
