@@ -64,6 +64,22 @@ bool is_same(pid_t one, int fd, pid_t other, int other_fd) {
   return ::syscall(SYS_kcmp, one, other, KCMP_FILE, static_cast<unsigned long>(fd), static_cast<unsigned long>(other_fd)) == 0;
 }
 
+// On the clock of the timer. Whoever is held up between the two looks would take it for later than it is.
+Nanoseconds machine_time_when_due(const Fd& timer, int clock) {
+  constexpr Nanoseconds at_once = 50'000;
+  Nanoseconds due = 0;
+  for (int tries = 0; tries < 20; ++tries) {
+    timespec before{}, after{};
+    itimerspec left{};
+    ::clock_gettime(clock, &before);
+    if (::timerfd_gettime(timer.get(), &left) != 0) break;
+    ::clock_gettime(clock, &after);
+    due = nanoseconds_of(before) + nanoseconds_of(left.it_value);
+    if (nanoseconds_of(after) - nanoseconds_of(before) < at_once) break;
+  }
+  return due;
+}
+
 std::vector<int> timers_of(pid_t process) {
   std::vector<int> found;
   const std::string fds = "/proc/" + std::to_string(process) + "/fd";
@@ -115,10 +131,10 @@ std::optional<Nanoseconds> TimerDescriptors::next_due(const std::vector<pid_t>& 
       // Asked first: it brings the count of one that repeats up to now.
       if (!fd || ::timerfd_gettime(fd.get(), &left) != 0) continue;
       const auto told = told_of(fd);
+      if (!told || nanoseconds_of(left.it_value) == 0) continue;  // not set, or over: it stays as it is
+      const Nanoseconds due = machine_time_when_due(fd, told->clock), interval = nanoseconds_of(left.it_interval);
       const Nanoseconds rest = nanoseconds_of(left.it_value);
-      if (!told || rest == 0) continue;  // not set, or over: it stays as it is
-      armed_.push_back({process, number, told->clock, told->flags & TFD_TIMER_CANCEL_ON_SET, rest, nanoseconds_of(left.it_interval),
-                        told->ticks});
+      armed_.push_back({process, number, told->flags & TFD_TIMER_CANCEL_ON_SET, rest, due, interval, told->ticks});
       // Who waits for one that went off already was woken by that.
       if (told->ticks == 0 && rest < for_ever && (!next || clock.now() + rest < *next)) next = clock.now() + rest;
     }
@@ -130,11 +146,9 @@ void TimerDescriptors::passed(Nanoseconds time) {
   for (const Armed& timer : armed_) {
     const Fd fd = timer.rest < for_ever ? take(timer.process, timer.fd) : Fd();
     if (!fd) continue;
-    timespec machine{};
-    ::clock_gettime(timer.clock, &machine);
     // One that is overdue goes off at once, with the count of all its periods since then: those that were not read, too.
     const Nanoseconds before = static_cast<Nanoseconds>(std::min<std::uint64_t>(timer.unread, 1'000'000)) * timer.interval;
-    const Nanoseconds at = std::max<Nanoseconds>(nanoseconds_of(machine) + timer.rest - time - before, 1);
+    const Nanoseconds at = std::max<Nanoseconds>(timer.due - time - before, 1);
     const itimerspec anew{as_timespec(timer.interval), as_timespec(at)};
     if (::timerfd_settime(fd.get(), TFD_TIMER_ABSTIME | timer.flags, &anew, nullptr) != 0) continue;
     if (timer.rest > time && timer.unread == 0) continue;

@@ -30,9 +30,9 @@ class TimerDescriptors {
   struct Armed {
     pid_t process = -1;
     int fd = -1;                // of that process; others may share the timer
-    int clock = 0;              // CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_BOOTTIME
     int flags = 0;              // of its setting: TFD_TIMER_CANCEL_ON_SET
     Nanoseconds rest = 0;       // until it goes off next
+    Nanoseconds due = 0;        // the machine's time of that, on its clock
     Nanoseconds interval = 0;   // 0: once
     std::uint64_t unread = 0;   // how often it went off since it was read last
   };
