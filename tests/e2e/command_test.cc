@@ -25,7 +25,7 @@ class OwnCommand : public E2eTest {
 constexpr const char* sound_loader = R"(cd "$1" || exit 9
 exec 9>lock
 flock 9 || exit 9
-[ -f artifact ] || { sleep 0.1; echo built > artifact.$2; mv artifact.$2 artifact; }
+[ -f artifact ] || { sleep 0.4; echo built > artifact.$2; mv artifact.$2 artifact; }
 grep -q built artifact
 )";
 

@@ -26,7 +26,7 @@ class Interrupted : public E2eTest {
     ASSERT_TRUE(driver.wait_for_error("/none/fake/sm_90a: served 1 of 1"));
     // As a terminal does: the whole foreground group gets it.
     ASSERT_EQ(::kill(-driver.process().pid(), number), 0);
-    const Ran ran = driver.finish(seconds(30));
+    const Ran ran = driver.finish();
     EXPECT_EQ(ran.code, code) << ran.err << ran.out;
     expect_nothing_left();
     const nlohmann::json report = read_report(out());
@@ -52,7 +52,7 @@ TEST_F(Interrupted, ReplayToo) {
                          at("again"), "--cache", cache()});
   ASSERT_TRUE(driver.wait_for_file(at("again/cells/torch-baton+kill-compile+fake+sm_90a/trial-1.history")));
   ASSERT_EQ(::kill(-driver.process().pid(), SIGINT), 0);
-  const Ran ran = driver.finish(seconds(30));
+  const Ran ran = driver.finish();
   EXPECT_EQ(ran.code, 130) << ran.err << ran.out;
   EXPECT_NE(ran.out.find("replayed"), std::string::npos) << ran.out;
 }
@@ -72,7 +72,7 @@ class InterruptedReference : public Interrupted {
     Driver driver = start({"run", smoke, "--toolchain", "nvcc", "--nvcc", nvcc, "--out", out(), "--cache", cache()});
     ASSERT_TRUE(driver.wait_for_file(at("begun")));
     ASSERT_EQ(::kill(driver.process().pid(), number), 0);
-    const Ran ran = driver.finish(seconds(30));
+    const Ran ran = driver.finish();
     EXPECT_EQ(ran.code, code) << ran.err << ran.out;
   }
 };

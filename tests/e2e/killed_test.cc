@@ -46,7 +46,7 @@ class Killed : public E2eTest {
   bool strike(int n, Nanoseconds moment, int number, int whole_code) const {
     Driver driver = start(arguments(n));
     const bool struck = wait_until(driver, now() + moment) && driver.process().signal(number).has_value();
-    const Ran ran = driver.finish(seconds(60));
+    const Ran ran = driver.finish();
     EXPECT_NE(ran.code, -1) << "it had to be killed";
     const std::string out = at("out-" + std::to_string(n));
     if (number == SIGINT && struck && exists(out + "/run")) {

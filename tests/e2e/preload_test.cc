@@ -112,7 +112,7 @@ TEST_P(PreloadEnds, NothingStays) {
   Driver driver = start(line("out", {"--preload", "counted"}));
   ASSERT_TRUE(driver.wait_for_error("whole tree, from snapshots"));
   ASSERT_EQ(::kill(driver.process().pid(), GetParam()), 0);
-  const Ran ran = driver.finish(seconds(30));
+  const Ran ran = driver.finish();
   if (GetParam() == SIGINT) {
     EXPECT_EQ(ran.code, 130) << ran.err;
   }

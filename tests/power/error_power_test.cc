@@ -38,7 +38,7 @@ TEST_F(ErrorPower, LeakATemporaryFile) {
 // Nobody can tell a process that was forgotten from one that is about to finish, so the watchdog ends it.
 TEST_F(ErrorPower, LeakAProcess) {
   Plan plan = Arena::plan("deepgemm-flock", 2);
-  plan.watchdog = seconds(4);
+  plan.watchdog = seconds(20);
   duel(FindingClass::leak, {"leaves-a-process", plan}, {"", plan}, Inconclusive::allowed_when_armed, 2);
 }
 

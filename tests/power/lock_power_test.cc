@@ -65,7 +65,7 @@ TEST_F(LockPower, SerialisedOneLockForAllKeys) {
 // 600 s are scaled to 60 ms; nobody is stopped, the builder only takes longer.
 TEST_F(LockPower, StarvedAnErrorAtTheBoundOfAWait) {
   Plan plan = Arena::plan("gptqmodel-flock");
-  plan.fake_duration = milliseconds(250);
+  plan.fake_duration = milliseconds(1000);
   plan.bound_scale = 0.0001;
   duel(FindingClass::starved, {"fails-at-bound", plan}, {"", plan});
 }

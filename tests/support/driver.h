@@ -32,8 +32,8 @@ class Driver {
   static Result<Driver> start(const Call& call);
 
   Process& process() { return process_; }
-  // Waits; after `patience` it is killed and the code is -1.
-  Ran finish(Nanoseconds patience = seconds(120));
+  // Waits; after `patience` it is killed and the code is -1. Only what hangs is waited for so long.
+  Ran finish(Nanoseconds patience = seconds(900));
   // Waits until the file is there, which the program or one of its tools makes.
   bool wait_for_file(const std::string& path, Nanoseconds patience = seconds(60));
   // Waits until standard error holds `text`, for at most `patience`, on its pipe.

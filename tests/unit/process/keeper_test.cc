@@ -80,7 +80,7 @@ TEST(Keeper, NothingThatAToolLeavesOutlivesIt) {
 }
 
 TEST(Keeper, TemporaryFilesOfItsOwnGoWithIt) {
-  Keeper own = keeper(milliseconds(500));
+  Keeper own = keeper();
   own.temp_files = Keeper::TempFiles::own;
   const auto finished = run_kept(own, shell("echo x > $TMPDIR/left; echo $TMPDIR"));
   ASSERT_TRUE(finished) << finished.error().message();

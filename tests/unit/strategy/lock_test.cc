@@ -170,7 +170,7 @@ TEST_P(Inherited, LockOutlivesItsHolderExactlyIfTheChildHasTheDescriptor) {
     const std::unique_ptr<Lock> lock = make(choice);
     if (lock->acquire() != Acquired::owner) ::_exit(1);
     Command command;
-    command.argv = {"sleep", "0.4"};
+    command.argv = {"sleep", GetParam() == InheritLock::no ? "1000" : "0.4"};
     if (lock->descriptor() >= 0) command.inherit = {lock->descriptor()};
     Result<Process> child = Process::spawn(command);
     if (!child || !write_file(said, std::to_string(child->pid()))) ::_exit(2);
@@ -182,8 +182,11 @@ TEST_P(Inherited, LockOutlivesItsHolderExactlyIfTheChildHasTheDescriptor) {
   const std::string child = *read_file(said);
   const std::unique_ptr<Lock> next = make(choice_of(LockKind::flock, 0));
   ASSERT_EQ(next->acquire(), Acquired::owner);
-  const bool child_lives = exists("/proc/" + child + "/exe") && !read_file("/proc/" + child + "/cmdline")->empty();
+  // Its arguments are to be read only a moment after its exec; its program is from then on, and until it ends.
+  char program[4096];
+  const bool child_lives = ::readlink(("/proc/" + child + "/exe").c_str(), program, sizeof program) > 0;
   EXPECT_EQ(child_lives, GetParam() == InheritLock::no);
+  if (GetParam() == InheritLock::no) ::kill(static_cast<pid_t>(std::stol(child)), SIGKILL);
 }
 INSTANTIATE_TEST_SUITE_P(Both, Inherited, testing::Values(InheritLock::no, InheritLock::yes),
                          [](const testing::TestParamInfo<InheritLock>& inherit) {
@@ -199,10 +202,10 @@ TEST_F(LockTest, RecordExtendsTheBoundWhileTheCompilerLives) {
   ASSERT_EQ(holder->acquire(), Acquired::owner);
   Command command;
   command.argv = {"sleep", "0.3"};
+  const Nanoseconds begin = now();
   Result<Process> compiler = Process::spawn(command);
   ASSERT_TRUE(compiler);
   holder->note_compiler(compiler->pid());
-  const Nanoseconds begin = now();
   std::thread reaper([&] { EXPECT_TRUE(compiler->wait()); });
   EXPECT_EQ(make(choice)->acquire(), Acquired::at_bound);
   EXPECT_GE(now() - begin, milliseconds(200));

