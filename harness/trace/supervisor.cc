@@ -120,13 +120,18 @@ Result<Supervisor::Halt> Supervisor::run(const std::function<bool()>& done) {
     const bool too_many = processes_.size() > options_.most_processes;
     if (too_many && !doomed_.contains(processes_.back().worker)) return Halt::too_many;
     if (now() > end) return Halt::limit;  // asked each time: there may always be a stop
-    TRY_ASSIGN(auto stop, next_stop(Blocking::no));
+    // Of those who never pause there may always be a stop.
+    std::optional<TraceeStop> stop;
+    if (!only_spinners_may_run()) {
+      TRY_ASSIGN(stop, next_stop(Blocking::no));
+    }
     if (!stop) {
       TRY_ASSIGN(const bool woken, wake_due());
       if (woken) continue;
       if (moved || anybody_held()) {
         TRY_ASSIGN(const Passing passing, pass_time());
         if (passing == Passing::moved) continue;
+        if (passing == Passing::busy) spinning_.not_yet();
         if (passing == Passing::stuck) return anybody_held() ? Halt::held : Halt::stuck;
       }
       TRY_ASSIGN(stop, next_stop(Blocking::yes));
@@ -221,7 +226,7 @@ Result<void> Supervisor::release() {
     if (thread.state != Thread::State::held) continue;
     thread.ruling = director_.before(thread.call);
     if (process_of(thread).killed || thread.ruling.kind == Ruling::Kind::hold) continue;
-    ++changes_;
+    note_turn();
     const auto regs = Registers::read(thread.id);
     if (regs) TRY(obey(thread, *regs));
   }

@@ -18,6 +18,7 @@
 #include "trace/registers.h"
 #include "trace/scope.h"
 #include "trace/shorten.h"
+#include "trace/spinning.h"
 #include "trace/tapes.h"
 #include "trace/timer_descriptors.h"
 #include "trace/timers.h"
@@ -155,6 +156,7 @@ class Supervisor {
   Result<void> rule(Thread& thread, Registers regs);
   Result<void> obey(Thread& thread, Registers regs);
   Changed changed_by(const Thread& thread, std::int64_t result);
+  void note_call(const Call& call);               // that is not at the cache
   Result<void> step_into(Thread& thread);         // to the stop after the call
   Result<void> step_unwatched(Thread& thread, Call call);
   void bypass(const Thread& thread, const std::string& how);
@@ -163,6 +165,8 @@ class Supervisor {
   // supervisor_time.cc
   enum class Passing { busy, moved, stuck };
   Result<Passing> pass_time();
+  bool only_spinners_may_run() const;             // as far as their looks tell
+  bool only_spins(pid_t id) const { return only_spinners_may_run() && spinning_.spins(id); }
   bool somebody_runs(std::map<pid_t, BlockedThread>* blocked);
   std::optional<Nanoseconds> next_timer();
   Result<bool> wake_due();
@@ -180,6 +184,7 @@ class Supervisor {
   Result<void> retry_locks();
   Result<bool> retry_after_activity();
   bool something_changed();
+  void note_turn();  // another has come, gone or been let go on
   std::vector<std::string> locks_of_tree() const;
   void note_file_change(const TracedCall& done);
   Result<void> interrupt_lock(Thread& thread);
@@ -194,6 +199,7 @@ class Supervisor {
   VirtualClock clock_;
   Timers timers_;
   TimerDescriptors timer_descriptors_;
+  Spinning spinning_;
   std::map<pid_t, Thread> threads_;
   std::map<pid_t, int> by_pid_;                   // living processes
   std::vector<TracedProcess> processes_;
@@ -222,7 +228,7 @@ class Supervisor {
   bool tried_in_vain_ = false;                              // since then, to make what is there already
   std::uint64_t lock_changes_ = 0, lock_changes_seen_ = 0;  // taken or let go
   std::vector<std::string> locks_seen_;                     // who held which, when that was looked at
-  std::uint64_t unchanged_ = 0;
+  std::uint64_t unchanged_ = 0, steps_ = 0;                 // wake-ups, and steps of time, since the last change
   Nanoseconds passed_since_change_ = 0, first_gap_ = 0;
   std::size_t processes_at_change_ = 0;
   struct Look {

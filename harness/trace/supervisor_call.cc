@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -78,6 +79,7 @@ Result<void> Supervisor::before_call(Thread& thread) {
     case Op::other:
       return resume(thread);
     case Op::exec:
+      note_call(call);
       if (options_.tapes != nullptr) TRY(options_.tapes->before_exec(thread.id, thread.process, *regs, call));
       return resume(thread);
     case Op::clock: {
@@ -133,7 +135,10 @@ Result<void> Supervisor::before_call(Thread& thread) {
     const bool of_cache = at_cache(thread, call);
     // What belongs to the cache is looked at even where nothing else is.
     if (of_cache || options_.elsewhere == Noticing::yes) thread.elsewhere = elsewhere_step(thread, call);
-    if (!of_cache) return learnt || thread.elsewhere ? step_unwatched(thread, std::move(call)) : resume(thread);
+    if (!of_cache) {
+      note_call(call);
+      return learnt || thread.elsewhere ? step_unwatched(thread, std::move(call)) : resume(thread);
+    }
   }
   if (learnt) options_.tapes->at_cache(thread.process, thread.id);
   if (thread.call.call.op == Op::flock || thread.call.call.op == Op::range_lock) return before_lock(thread, *regs);
@@ -314,9 +319,13 @@ Result<void> Supervisor::after_call(Thread& thread) {
   // Whoever had to wait for a lock and has it now took his turn.
   const bool looks_only = (lock && !thread.stood) || call.op == Op::close;
   if (changed == Changed::yes && looks_only) ++lock_changes_;
-  else if (changed == Changed::yes && lock) ++changes_;
+  else if (changed == Changed::yes && lock) note_turn();
   else if (changed == Changed::yes) note_file_change(thread.call);
   else if (result < 0 && (would_make(call) || result == -EEXIST || result == -ENOTEMPTY)) tried_in_vain_ = true;
+  spinning_.answered();
+  if (changed == Changed::no && call.op != Op::close) {
+    spinning_.looked(thread.id, call_key(thread.call.what, thread.call.path, thread.call.path2), std::min<std::int64_t>(result, 0));
+  }
   thread.stood = false;
   if (thread.ruling.kind == Ruling::Kind::lie && result >= 0) {
     result = -thread.ruling.error;

@@ -87,11 +87,25 @@ void Supervisor::note_file_change(const TracedCall& done) {
   const bool removes = done.call.op == Op::unlink || done.call.op == Op::remove_dir;
   if ((done.call.op == Op::open && !done.existed) || done.call.op == Op::make_dir) {
     born_.insert(done.path);
+    spinning_.made(done.path);
   } else if (removes && tried_in_vain_ && born_.erase(done.path) > 0) {
-    return;
+    spinning_.took_back(done.path);
   } else if (done.call.op != Op::write || !born_.contains(done.path)) {
     files_changed_ = true;
+    spinning_.progressed();
   }
+}
+
+void Supervisor::note_turn() {
+  ++changes_;
+  spinning_.progressed();
+}
+
+// A program that looks for something each time anew asks for the same each time; one at work asks for more, or writes.
+void Supervisor::note_call(const Call& call) {
+  constexpr int last_of_messages = 2;
+  if (!call.path.empty()) spinning_.called(call_key(call.name, call.path, call.path2));
+  else if ((call.op == Op::write || call.op == Op::copy) && call.fd > last_of_messages) spinning_.progressed();
 }
 
 }  // namespace jitrace

@@ -243,6 +243,9 @@ void Supervisor::tell_stuck(const std::map<pid_t, BlockedThread>& blocked) {
           stuck_.outside = true;
           break;
       }
+    } else if (only_spins(id)) {
+      stuck_.outright = false;
+      (void)looks(thread, &waiting);
     } else if (thread.state == Thread::State::listening) {
       waiting.how = How::stopped;
       waiting.what = "stopped by a signal, and nobody continues it";

@@ -47,6 +47,10 @@ bool was_interrupted(std::int64_t result) {
 
 }  // namespace
 
+bool Supervisor::only_spinners_may_run() const {
+  return options_.time == Options::Time::moved && spinning_.round_is_over();
+}
+
 // A first thread that ended stays in the list of its process as long as others of it live.
 bool Supervisor::has_left_others(const Thread& thread) const {
   const pid_t pid = process_of(thread).pid;
@@ -60,7 +64,8 @@ bool Supervisor::somebody_runs(std::map<pid_t, BlockedThread>* blocked) {
   if (!unclaimed_.empty()) return true;
   std::vector<const Thread*> released;
   for (const auto& [id, thread] : threads_) {
-    if (thread.state == Thread::State::running || thread.state == Thread::State::in_call) released.push_back(&thread);
+    const bool runs = thread.state == Thread::State::running || thread.state == Thread::State::in_call;
+    if (runs && !only_spins(id)) released.push_back(&thread);
   }
   // Most likely the one that went on last.
   std::erase_if(released, [this](const Thread* thread) { return has_left_others(*thread); });
@@ -106,8 +111,11 @@ Result<Supervisor::Passing> Supervisor::pass_time() {
   std::map<pid_t, BlockedThread> blocked;
   if (somebody_runs(&blocked)) return Passing::busy;
   TRY(wake_signalled());  // a signal from outside of the tree
-  TRY_ASSIGN(const bool retried, retry_after_activity());
-  if (retried) return Passing::moved;
+  const bool spinning = only_spinners_may_run();
+  if (!spinning || !spinning_.let_others_try()) {
+    TRY_ASSIGN(const bool retried, retry_after_activity());
+    if (retried) return Passing::moved;
+  }
   const Nanoseconds outside = outside_for(blocked);
   TRY_ASSIGN(const bool tried, retry_for_outside());
   if (tried) return Passing::moved;
@@ -131,10 +139,11 @@ Result<Supervisor::Passing> Supervisor::pass_time() {
     if (wait.after) wait.due = thread.known_due;
     if (wait.due) consider(*wait.due);
   }
+  if (spinning) consider(clock_.now() + shortest_step);
   if (options_.time == Options::Time::real) return next ? Passing::busy : Passing::stuck;
   const bool changed = something_changed();
   if (changed) {
-    unchanged_ = 0;
+    unchanged_ = steps_ = 0;
     passed_since_change_ = 0;
     first_gap_ = 0;
     processes_at_change_ = processes_.size();
@@ -153,14 +162,13 @@ Result<Supervisor::Passing> Supervisor::pass_time() {
     const bool may_end = stuck_.outside && !anybody_held() && outside_idle() < options_.outside_limit;
     return may_end ? Passing::busy : Passing::stuck;
   }
-  if (anybody_held() && !changed && unchanged_ > 20) return Passing::stuck;  // they only wait for those that are held
+  if (anybody_held() && !changed && steps_ > 20) return Passing::stuck;  // they only wait for those that are held
   const Nanoseconds now = clock_.now();
   if (*next > now) {
     Nanoseconds step = *next - now;
     if (first_gap_ == 0) first_gap_ = std::max(step, shortest_step);
     // Each round without a change lets twice the time pass: as on a machine that was asleep.
-    if (unchanged_ > 0)
-      step = std::max(step, std::min(longest_step, first_gap_ << std::min<std::uint64_t>(unchanged_, 24)));
+    if (steps_ > 0) step = std::max(step, std::min(longest_step, first_gap_ << std::min<std::uint64_t>(steps_, 24)));
     // Whether this poller starts processes to look or to sleep.
     const bool forks = processes_.size() - processes_at_change_ >= unchanged_;
     if (unchanged_ >= (forks ? options_.forking_polls : options_.polls) &&
@@ -168,9 +176,11 @@ Result<Supervisor::Passing> Supervisor::pass_time() {
       tell_stuck(blocked);
       return Passing::stuck;
     }
-    ++unchanged_;
+    unchanged_ += spinning ? spinning_.looks() : 1;
+    ++steps_;
     if (outside > 0) note_outside_time();
     clock_.pass(step);
+    spinning_.next_round();
     timer_descriptors_.passed(step);
     passed_since_change_ += step;
     director_.passed(step);

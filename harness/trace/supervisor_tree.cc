@@ -127,6 +127,7 @@ Result<void> Supervisor::replaced(Thread& thread) {
   if (!without.empty()) bypass(leader, "the program is " + without + ", and does without that privilege here");
   timers_.replaced(pid);
   if (options_.time == Options::Time::moved) hide_vdso(pid);
+  spinning_.started_program();
   director_.started(process);
   TRY(resume(leader));
   return retry_locks();  // descriptors that close at exec have let go of their locks
@@ -143,7 +144,7 @@ Result<void> Supervisor::thread_ended(const TraceeStop& stop) {
   process.end = WaitStatus::from_raw(stop.status);
   timers_.ended(process.pid);
   if (options_.tapes != nullptr) options_.tapes->ended(process.index, *process.end);
-  if (process.parent < 0) ++changes_;
+  if (process.parent < 0) note_turn();
   last_ended_ = process.index;
   const TracedProcess ended = process;
   director_.ended(ended);
@@ -156,7 +157,7 @@ void Supervisor::kill_process(int index) {
   TracedProcess& process = processes_[static_cast<std::size_t>(index)];
   if (process.end) return;
   process.killed = true;
-  ++changes_;
+  note_turn();
   ::kill(process.pid, SIGKILL);  // not reaped yet, so the number is its own
   // Wherever they stood, they are on their way out: nobody waits for them to be released.
   for (auto& [id, thread] : threads_) {
@@ -167,7 +168,7 @@ void Supervisor::kill_process(int index) {
 void Supervisor::signal_process(int index, int signal) {
   const TracedProcess& process = processes_[static_cast<std::size_t>(index)];
   if (process.end) return;
-  ++changes_;
+  note_turn();
   ::kill(process.pid, signal);
 }
 
