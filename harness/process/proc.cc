@@ -115,6 +115,13 @@ std::string proc_arguments(pid_t pid) {
   return text.empty() ? text : "[" + text + "]";
 }
 
+std::optional<Nanoseconds> proc_cpu_time(pid_t task) {
+  const std::string text = read_proc(proc_path(task, "schedstat"), 256);
+  long long on_cpu = 0;
+  if (std::sscanf(text.c_str(), "%lld", &on_cpu) != 1) return std::nullopt;
+  return on_cpu;
+}
+
 std::string proc_wait_channel(pid_t pid) {
   std::string text = read_proc(proc_path(pid, "wchan"), 256);
   return text == "0" ? std::string() : text;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/result.h"
 
@@ -40,6 +41,8 @@ class ProcStatus {
   std::string text_;
 };
 ProcStatus proc_status(pid_t task);
+// Time on a CPU of a process's first thread, or of another by its number; nothing where the kernel does not count it.
+std::optional<Nanoseconds> proc_cpu_time(pid_t task);
 std::vector<pid_t> proc_all();                         // every process that /proc shows
 std::optional<ProcStat> proc_stat(pid_t pid);
 std::string proc_arguments(pid_t pid);                 // spaces between, cut at 4 KiB; "[name]" of a zombie

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <functional>
 
+#include "process/proc.h"
+
 namespace jitrace {
 namespace {
 
 constexpr std::size_t most_known = 100'000;     // whoever asks so many things is searching, not waiting
+constexpr std::uint64_t few_calls = 4;          // of one that came late in a round
 constexpr std::uint64_t most_wanted = 1 << 12;  // calls before it is asked again who runs
 
 std::size_t mixed(std::size_t one, std::size_t other) { return (one ^ (other + 0x9e3779b97f4a7c15)) * 0xff51afd7ed558ccd; }
@@ -30,9 +33,20 @@ void Spinning::looked(pid_t thread, std::size_t call, std::int64_t error) {
   const bool overdue = calls_ > wanted_ + most_wanted;
   if (lookers_.empty() || overdue) anchor_ = key;
   if (overdue) tries_.clear();
-  lookers_.insert(thread);
+  if (const auto [looker, first] = lookers_.try_emplace(thread); first) looker->second = {calls_, proc_cpu_time(thread)};
   ++looks_;
-  if (calls_ >= wanted_ && key == anchor_) over_ = true;
+  if (calls_ < wanted_ || key != anchor_) return;
+  if (somebody_works()) return progressed();
+  over_ = true;
+}
+
+// One that is gone by now did not.
+bool Spinning::somebody_works() const {
+  return std::any_of(lookers_.begin(), lookers_.end(), [this](const auto& entry) {
+    const auto& [thread, looker] = entry;
+    const auto cpu = looker.cpu ? proc_cpu_time(thread) : std::nullopt;
+    return cpu && *cpu - *looker.cpu > bounds_.work * static_cast<Nanoseconds>(calls_ - looker.calls + few_calls);
+  });
 }
 
 void Spinning::called(std::size_t call) {

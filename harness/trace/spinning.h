@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/clock.h"
@@ -16,8 +18,8 @@ namespace jitrace {
 // an answer. Once there are enough of them for long enough, they come in rounds: a round is over after a few more, and
 // then whoever looked in it counts as one that only waits.
 //
-// What a thread does between two looks is not seen: one that works there, tens of thousands of times, and asks the same
-// each time, is taken for one that waits.
+// What a thread does between two looks is not seen but by the CPU time that it takes. One that works there for less than
+// `work`, tens of thousands of times, and asks the same each time, is taken for one that waits.
 class Spinning {
  public:
   struct Bounds {
@@ -25,7 +27,10 @@ class Spinning {
     Nanoseconds patience = seconds(1);      // and so much real time
     std::uint64_t round = 16;               // calls of a round
     std::uint64_t program = 40;             // a program of its own stands for so many, as it costs as many
+    Nanoseconds work = 100'000;             // of CPU time a call: more is no mere look
   };
+  Spinning() = default;
+  explicit Spinning(Bounds bounds) : bounds_(bounds) {}
 
   // A look at the cache, with 0 or the error that it got. `call` distinguishes it from others.
   void looked(pid_t thread, std::size_t call, std::int64_t error);
@@ -49,6 +54,12 @@ class Spinning {
   void next_round();
 
  private:
+  struct Looker {
+    std::uint64_t calls = 0;                // as there were at its first look in this round,
+    std::optional<Nanoseconds> cpu;         // and its CPU time then
+  };
+  bool somebody_works() const;
+
   Bounds bounds_;
   std::unordered_set<std::size_t> known_;   // calls and answers so far
   Nanoseconds since_ = 0;                   // real time of the last progress
@@ -57,7 +68,7 @@ class Spinning {
   std::uint64_t looks_ = 0;                 // of this round
   std::size_t anchor_ = 0;                  // a round ends where it began, in the middle of nothing
   std::unordered_set<std::string> tries_;   // names made in this round and still there
-  std::unordered_set<pid_t> lookers_;       // of this round
+  std::unordered_map<pid_t, Looker> lookers_;  // of this round
   bool over_ = false;
   bool tried_ = false;
 };
