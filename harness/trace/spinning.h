@@ -23,10 +23,10 @@ namespace jitrace {
 class Spinning {
  public:
   struct Bounds {
-    std::uint64_t calls = 20'000;           // before the first round,
+    std::uint64_t calls = 50'000;           // before the first round,
     Nanoseconds patience = seconds(1);      // and so much real time
     std::uint64_t round = 16;               // calls of a round
-    std::uint64_t program = 40;             // a program of its own stands for so many, as it costs as many
+    std::uint64_t program = 100;            // a program of its own stands for so many, as it costs as many
     Nanoseconds work = 100'000;             // of CPU time a call: more is no mere look
   };
   Spinning() = default;

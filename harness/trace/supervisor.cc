@@ -61,7 +61,8 @@ class Tick {
 }  // namespace
 
 Supervisor::Supervisor(Options options, Scope scope, Director& director)
-    : options_(std::move(options)), scope_(std::move(scope)), elsewhere_(options_.journal), director_(director) {
+    : options_(std::move(options)), scope_(std::move(scope)), elsewhere_(options_.journal), director_(director),
+      spinning_({.calls = options_.polls * 50}) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphans stay below us; their ends are told to us
 }
 

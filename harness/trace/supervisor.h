@@ -39,6 +39,7 @@ class Supervisor {
     Noticing elsewhere = Noticing::no;     // whether all that is made outside of the cache is looked at, or what belongs to it
     std::string journal;                   // of that (trace/elsewhere.h)
     std::uint64_t polls = 1000;            // a hang: so many wake-ups without a change …
+    // One without a pause makes fifty times as many calls before its looks are counted as wake-ups.
     std::uint64_t forking_polls =
         200;  // … of a poller that starts processes (a shell's `sleep`): a hundred times dearer
     Nanoseconds virtual_bound = seconds(2 * 3600);  // … and so much time passed

@@ -82,6 +82,14 @@ TEST(LaneSpin, APollerWithALimitThatNeverPausesEndsAsItsLimit) {
   EXPECT_LT(run.took, run.passed());
 }
 
+// Many looks are not yet too many.
+TEST(LaneSpin, ALoopOfFortyThousandLooksEndsByItsCount) {
+  LaneRun run = python("import os, sys\nfor i in range(40000): os.path.exists(sys.argv[1] + '/stop')\nprint('all of them')");
+  ASSERT_TRUE(run.run());
+  EXPECT_EQ(run.first(EventKind::outcome).text, "all of them");
+  EXPECT_EQ(run.passed(), 0);
+}
+
 // Whoever sleeps meanwhile does not wait in the machine's time; whoever works does.
 TEST(LaneSpin, WhatAPollerThatNeverPausesWaitsForIsAwaited) {
   for (const char* const work : {"time.sleep(600)", "for i in range(20000000): pass", "subprocess.run(['sleep', '600'])"}) {
