@@ -66,7 +66,7 @@ void Spinning::not_yet() {
   wanted_ = calls_ + std::min(std::max(calls_ - began_, bounds_.round), most_wanted);
 }
 
-bool Spinning::let_others_try() {
+bool Spinning::have_others_tried() {
   const bool tried = tried_;
   tried_ = true;
   return tried;

@@ -48,8 +48,8 @@ class Spinning {
   bool spins(pid_t thread) const { return round_is_over() && lookers_.contains(thread); }
   // Somebody else runs: asked again later, and ever more seldom.
   void not_yet();
-  // Whether those who wait for a lock have tried again in this round; says so from now on.
-  bool let_others_try();
+  // Whether those who wait for a lock have tried again in this round; from now on they have.
+  bool have_others_tried();
   std::uint64_t looks() const { return looks_; }  // of this round
   void next_round();
 

@@ -112,7 +112,7 @@ Result<Supervisor::Passing> Supervisor::pass_time() {
   if (somebody_runs(&blocked)) return Passing::busy;
   TRY(wake_signalled());  // a signal from outside of the tree
   const bool spinning = only_spinners_may_run();
-  if (!spinning || !spinning_.let_others_try()) {
+  if (!spinning || !spinning_.have_others_tried()) {
     TRY_ASSIGN(const bool retried, retry_after_activity());
     if (retried) return Passing::moved;
   }

@@ -64,20 +64,33 @@ bool is_same(pid_t one, int fd, pid_t other, int other_fd) {
   return ::syscall(SYS_kcmp, one, other, KCMP_FILE, static_cast<unsigned long>(fd), static_cast<unsigned long>(other_fd)) == 0;
 }
 
-// On the clock of the timer. Whoever is held up between the two looks would take it for later than it is.
-Nanoseconds machine_time_when_due(const Fd& timer, int clock) {
-  constexpr Nanoseconds at_once = 50'000;
-  Nanoseconds due = 0;
+// What a timer says of itself at one moment.
+struct Left {
+  Told told;
+  Nanoseconds rest = 0, interval = 0;
+  Nanoseconds due = 0;  // on the machine's clock
+};
+
+// Whoever is held up between the looks would take it for due later than it is, or miss a period.
+std::optional<Left> left_of(const Fd& timer) {
+  constexpr Nanoseconds at_once = 200'000;
+  auto told = told_of(timer);
+  if (!told) return std::nullopt;
+  Left left;
   for (int tries = 0; tries < 20; ++tries) {
     timespec before{}, after{};
-    itimerspec left{};
-    ::clock_gettime(clock, &before);
-    if (::timerfd_gettime(timer.get(), &left) != 0) break;
-    ::clock_gettime(clock, &after);
-    due = nanoseconds_of(before) + nanoseconds_of(left.it_value);
+    itimerspec setting{};
+    ::clock_gettime(told->clock, &before);
+    // Asked first: it brings the count of one that repeats up to now.
+    if (::timerfd_gettime(timer.get(), &setting) != 0) return std::nullopt;
+    told = told_of(timer);
+    if (!told) return std::nullopt;
+    ::clock_gettime(told->clock, &after);
+    const Nanoseconds rest = nanoseconds_of(setting.it_value);
+    left = {*told, rest, nanoseconds_of(setting.it_interval), nanoseconds_of(before) + rest};
     if (nanoseconds_of(after) - nanoseconds_of(before) < at_once) break;
   }
-  return due;
+  return left;
 }
 
 std::vector<int> timers_of(pid_t process) {
@@ -127,16 +140,12 @@ std::optional<Nanoseconds> TimerDescriptors::next_due(const std::vector<pid_t>& 
       const bool known = std::any_of(armed_.begin(), armed_.end(),
                                      [&](const Armed& other) { return is_same(process, number, other.process, other.fd); });
       const Fd fd = known ? Fd() : take(process, number);
-      itimerspec left{};
-      // Asked first: it brings the count of one that repeats up to now.
-      if (!fd || ::timerfd_gettime(fd.get(), &left) != 0) continue;
-      const auto told = told_of(fd);
-      if (!told || nanoseconds_of(left.it_value) == 0) continue;  // not set, or over: it stays as it is
-      const Nanoseconds due = machine_time_when_due(fd, told->clock), interval = nanoseconds_of(left.it_interval);
-      const Nanoseconds rest = nanoseconds_of(left.it_value);
-      armed_.push_back({process, number, told->flags & TFD_TIMER_CANCEL_ON_SET, rest, due, interval, told->ticks});
+      const auto left = fd ? left_of(fd) : std::nullopt;
+      if (!left || left->rest == 0) continue;  // not set, or over: it stays as it is
+      armed_.push_back({process, number, left->told.flags & TFD_TIMER_CANCEL_ON_SET, left->rest, left->due, left->interval,
+                        left->told.ticks});
       // Who waits for one that went off already was woken by that.
-      if (told->ticks == 0 && rest < for_ever && (!next || clock.now() + rest < *next)) next = clock.now() + rest;
+      if (left->told.ticks == 0 && left->rest < for_ever && (!next || clock.now() + left->rest < *next)) next = clock.now() + left->rest;
     }
   }
   return next;
