@@ -129,6 +129,8 @@ class LaneRun {
   TempDir directory_;
 };
 
+inline LaneRun python(const std::string& program) { return LaneRun({"/usr/bin/python3", "-ISc", program, "{cache}"}); }
+
 using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;

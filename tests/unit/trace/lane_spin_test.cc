@@ -6,8 +6,6 @@
 namespace jitrace {
 namespace {
 
-LaneRun python(const std::string& program) { return LaneRun({"/usr/bin/python3", "-ISc", program, "{cache}"}); }
-
 TEST(LaneSpin, APollerThatNeverPausesIsProvedHung) {
   LaneRun run = python("import os, sys\nwhile os.path.exists(sys.argv[1] + '/lock'): pass");
   ASSERT_TRUE(write_file(run.restored("lock"), ""));

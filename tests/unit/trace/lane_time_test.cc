@@ -8,8 +8,6 @@
 namespace jitrace {
 namespace {
 
-LaneRun python(const std::string& program) { return LaneRun({"/usr/bin/python3", "-ISc", program, "{cache}"}); }
-
 TEST(LaneTime, TwoLocksInOppositeOrderAreAHangOutright) {
   LaneRun run({test_program("two_flocks_deadlock"), "{cache}"});
   ASSERT_TRUE(run.run());
