@@ -102,13 +102,22 @@ Supervisor::Thread* Supervisor::find(pid_t id) {
   return found == threads_.end() ? nullptr : &found->second;
 }
 
+// The kernel tells of the first in its list that stands: one that stops again at once would be served for ever, and those
+// behind it never. So all that stand are asked for before any of them goes on.
 Result<std::optional<TraceeStop>> Supervisor::next_stop(Blocking blocking) {
-  if (!backlog_.empty()) {
-    const TraceeStop stop = backlog_.front();
-    backlog_.pop_front();
-    return std::optional(stop);
+  if (backlog_.empty()) {
+    TRY_ASSIGN(auto stop, next_tracee_stop(blocking));
+    while (stop) {
+      backlog_.push_back(*stop);
+      const auto more = next_tracee_stop(Blocking::no);
+      if (!more) break;  // that was the last of all processes
+      stop = *more;
+    }
   }
-  return next_tracee_stop(blocking);
+  if (backlog_.empty()) return std::optional<TraceeStop>();
+  const TraceeStop stop = backlog_.front();
+  backlog_.pop_front();
+  return std::optional(stop);
 }
 
 Result<Supervisor::Halt> Supervisor::run(const std::function<bool()>& done) {

@@ -210,7 +210,7 @@ class Supervisor {
     pid_t parent = -1;                            // when it stopped first
   };
   std::map<pid_t, Unclaimed> unclaimed_;          // stopped, and its parent's event is still to come
-  std::deque<TraceeStop> backlog_;                // stops that came while another was waited for
+  std::deque<TraceeStop> backlog_;                // stops that are to be handled, in the order in which they came
   pid_t handling_ = -1;                           // the thread whose stop is being handled
   pid_t last_resumed_ = -1;
   std::uint64_t activity_ = 0;                    // stops, but those of locks that are tried again
